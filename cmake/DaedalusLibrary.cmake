@@ -136,6 +136,7 @@ function(daedalus_add_runtime)
     ${runtime}/gpu/gpu.c
     ${runtime}/gpu/job.c
     ${runtime}/gpu/objects.c
+    ${runtime}/gpu/packed.c
     ${runtime}/gpu/pool.c
     ${runtime}/gpu/records.c
     ${runtime}/gpu/rescue.c

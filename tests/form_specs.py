@@ -458,7 +458,7 @@ FORMS = [
         FULL: (r"vextq_u32\(\w+, \w+, 3\)", EACH_ROW_ONCE), neon(items=2): (), neon(rows=2): (),
     }),
     Form(forms_words_far, {FULL: (r"\A(?![\s\S]*(vextq_u32|vuzp1q_u32))",)}),
-    Form(forms_moved, {FULL: (r"const uint64_t", r"\(daedalus_any_u64 \*\)&dst")}),
+    Form(forms_moved, {FULL: (r"\buint64_t", r"\(daedalus_any_u64 \*\)&dst")}),
     Form(forms_quads, {
         FULL: (r"vld1q?_u8|vsetq?_lane_u32",),
         neon(items=2): (), neon(items=4): (), neon(items=8): (), neon(rows=2): (), neon(rows=4): (),

@@ -3,15 +3,17 @@
 
 `costs.json` has the processor seconds of the tests that took more than `COSTLY`, as they were
 measured last. `--share 2/4` runs the second of four parts of these alone; what costs less, and what
-is new, always runs. The marker `costly` stands for them, so `-m "campaign or costly"` runs all.
+is new, always runs. So it does with tests that are marked `of_many`: hundreds alike, each of which
+costs little. The marker `costly` stands for both, so `-m "campaign or costly"` runs all.
 `--note-costs` writes down what the tests of this run took, builds in them included.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -51,7 +53,8 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"costly: took more than {COSTLY} s; see tests/shares.py")
+    config.addinivalue_line("markers", "costly: a part of them runs each day; see tests/shares.py")
+    config.addinivalue_line("markers", "of_many: one of hundreds alike; see tests/shares.py")
     if config.getoption("--note-costs"):
         config.pluginmanager.register(_Notes(), "notes of costs")
 
@@ -60,14 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     costs = read()
     for item in items:
-        if item.nodeid in costs:
+        if item.nodeid in costs or item.get_closest_marker("of_many"):
             item.add_marker("costly")
     if config.getoption("--share"):
-        other_days = _of_other_days(config, costs)
-        left_out = [i for i in items if i.nodeid in other_days]
+        others = [i for i in items if i.get_closest_marker("costly")]
+        left_out = _of_other_days(config, costs, [i.nodeid for i in others])
         config.stash[_LEFT_OUT] = len(left_out)
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [i for i in items if i.nodeid not in other_days]
+        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in left_out])
+        items[:] = [i for i in items if i.nodeid not in left_out]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -89,9 +92,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"SKIPPED [{left_out}] {FILE.name}: costly, of other days")
 
 
-def _of_other_days(config: pytest.Config, costs: Mapping[str, float]) -> set[str]:
+def _of_other_days(
+    config: pytest.Config, costs: Mapping[str, float], names: Iterable[str]
+) -> set[str]:
+    """Of costly tests; the day of one whose costs are not noted is its name's."""
     number, days = config.getoption("--share")
-    return set(costs) - shares(costs, days)[number - 1]
+    own = shares(costs, days)[number - 1]
+    return {
+        n for n in names if (n not in own if n in costs else crc32(n.encode()) % days != number - 1)
+    }
 
 
 class _Notes:

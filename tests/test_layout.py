@@ -63,6 +63,7 @@ def test_a_withheld_buffer_has_no_memory() -> None:
     assert sizes.pop(name) == 0 and all(sizes.values())
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("close", [False, True])
 def test_planes_are_aligned_as_asked(kernel: Kernel, close: bool) -> None:

@@ -49,33 +49,13 @@
 #define NEON_OTHER(n, f, c, r)
 #endif
 
+/* Buffers: name, type, whether it is a plane, access, place in the meta, elements of an item, least
+ * and largest value, what is read and written, parameter that counts rows. */
 static const daedalus_buffer_desc av1_cdef8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {-2, 10, -2, 10},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-2, 10, -2, 10}, {0, 0, 0,
+      0}, 0 },
 };
 
 static const daedalus_param_desc av1_cdef8_params[] = {
@@ -160,32 +140,10 @@ static const daedalus_variant av1_cdef8_variants[] = {
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 0, 0, 0},
-  },
-  {
-    .name = "found",
-    .type = DAEDALUS_TYPE_I32,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 2,
-    .lo = 0,
-    .hi = 2147483647,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 1, 0, 2},
-  },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 0, 0, 0, 255, {0, 8, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "found", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_WRITE, 0, 2, 0, 2147483647, {0, 0, 0, 0},
+      {0, 1, 0, 2}, 0 },
 };
 
 static const daedalus_class_desc av1_cdef_dir_classes[] = {
@@ -204,32 +162,10 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
 };
 
 static const daedalus_buffer_desc av1_sgr8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {-3, 10, -3, 11},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 10, -3, 11}, {0, 0, 0,
+      0}, 0 },
 };
 
 static const daedalus_param_desc av1_sgr8_params[] = {
@@ -254,19 +190,8 @@ static const daedalus_variant av1_sgr8_variants[] = {
 };
 
 static const daedalus_buffer_desc h264_deblock_luma_v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {-3, 3, 0, 16},
-    .writes = {-2, 2, 0, 16},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-3,
+      3, 0, 16}, {-2, 2, 0, 16}, 0 },
 };
 
 static const daedalus_param_desc h264_deblock_luma_v_params[] = {
@@ -293,32 +218,10 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
 };
 
 static const daedalus_buffer_desc h264_idct4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc h264_idct4_classes[] = {
@@ -341,32 +244,10 @@ static const daedalus_variant h264_idct4_variants[] = {
 };
 
 static const daedalus_buffer_desc h264_idct8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 64, -32768, 32767, {0, 1, 0, 64},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc h264_idct8_classes[] = {
@@ -390,32 +271,10 @@ static const daedalus_variant h264_idct8_variants[] = {
 };
 
 static const daedalus_buffer_desc h264_qpel_mc20_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, -2, 11},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -2, 11}, {0, 0, 0,
+      0}, 0 },
 };
 
 static const daedalus_class_desc h264_qpel_mc20_classes[] = {
@@ -437,58 +296,14 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
 };
 
 static const daedalus_buffer_desc sand128_nv12_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 2, 0, 128},
-  },
-  {
-    .name = "dst_uv",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 1, 0, 128},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 8,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 2, 0, 128},
-    .writes = {0, 0, 0, 0},
-  },
-  {
-    .name = "src_uv",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 12,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 128},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 2, 0,
+      128}, 0 },
+  { "dst_uv", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 4, 0, 0, 255, {0, 0, 0, 0}, {0, 1, 0,
+      128}, 0 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 2, 0, 128}, {0, 0, 0,
+      0}, 0 },
+  { "src_uv", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 12, 0, 0, 255, {0, 1, 0, 128}, {0, 0,
+      0, 0}, 0 },
 };
 
 static const daedalus_param_desc sand128_nv12_params[] = {
@@ -513,58 +328,14 @@ static const daedalus_variant sand128_nv12_variants[] = {
 };
 
 static const daedalus_buffer_desc sand128_p010_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U16,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 65535,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 2, 0, 96},
-  },
-  {
-    .name = "dst_uv",
-    .type = DAEDALUS_TYPE_U16,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 65535,
-    .rows_param = 0,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 1, 0, 96},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U32,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 8,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 4294967295,
-    .rows_param = 0,
-    .reads = {0, 2, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
-  {
-    .name = "src_uv",
-    .type = DAEDALUS_TYPE_U32,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 12,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 4294967295,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 65535, {0, 0, 0, 0}, {0, 2, 0,
+      96}, 0 },
+  { "dst_uv", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 4, 0, 0, 65535, {0, 0, 0, 0}, {0, 1,
+      0, 96}, 0 },
+  { "src", DAEDALUS_TYPE_U32, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4294967295, {0, 2, 0, 32}, {0,
+      0, 0, 0}, 0 },
+  { "src_uv", DAEDALUS_TYPE_U32, true, DAEDALUS_ACCESS_READ, 12, 0, 0, 4294967295, {0, 1, 0, 32},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_param_desc sand128_p010_params[] = {
@@ -589,32 +360,10 @@ static const daedalus_variant sand128_p010_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_avg16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 16}, {0, 8, 0, 16}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 16}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_avg16_params[] = {
@@ -643,32 +392,10 @@ static const daedalus_variant vp9_avg16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_avg32_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 32}, {0, 8, 0, 32}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 32}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_avg32_params[] = {
@@ -697,32 +424,10 @@ static const daedalus_variant vp9_avg32_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_avg4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 4}, {0, 8, 0, 4}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 4}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_avg4_params[] = {
@@ -757,32 +462,10 @@ static const daedalus_variant vp9_avg4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_avg64_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 64}, {0, 8, 0, 64}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 64}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_avg64_params[] = {
@@ -811,32 +494,10 @@ static const daedalus_variant vp9_avg64_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_avg8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 8}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_avg8_params[] = {
@@ -871,32 +532,10 @@ static const daedalus_variant vp9_avg8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_copy16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 16}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_copy16_params[] = {
@@ -925,32 +564,10 @@ static const daedalus_variant vp9_copy16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_copy32_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 32}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_copy32_params[] = {
@@ -979,32 +596,10 @@ static const daedalus_variant vp9_copy32_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_copy4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
+      1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 4}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_copy4_params[] = {
@@ -1039,32 +634,10 @@ static const daedalus_variant vp9_copy4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_copy64_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 64}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_copy64_params[] = {
@@ -1093,32 +666,10 @@ static const daedalus_variant vp9_copy64_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_copy8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 1,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      1 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, 0, 8}, {0, 0, 0, 0},
+      1 },
 };
 
 static const daedalus_param_desc vp9_copy8_params[] = {
@@ -1153,32 +704,10 @@ static const daedalus_variant vp9_copy8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 16, 0, 16},
-    .writes = {0, 16, 0, 16},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 256,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 256},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 256, -32768, 32767, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst16_classes[] = {
@@ -1197,32 +726,10 @@ static const daedalus_variant vp9_iadst16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst16_idct16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 16, 0, 16},
-    .writes = {0, 16, 0, 16},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 256,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 256},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 256, -32768, 32767, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst16_idct16_classes[] = {
@@ -1241,32 +748,10 @@ static const daedalus_variant vp9_iadst16_idct16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst4_classes[] = {
@@ -1285,32 +770,10 @@ static const daedalus_variant vp9_iadst4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst4_idct4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
@@ -1329,32 +792,10 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 64, -32768, 32767, {0, 1, 0, 64},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst8_classes[] = {
@@ -1373,32 +814,10 @@ static const daedalus_variant vp9_iadst8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iadst8_idct8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 64, -32768, 32767, {0, 1, 0, 64},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
@@ -1417,32 +836,10 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 16, 0, 16},
-    .writes = {0, 16, 0, 16},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 256,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 256},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 256, -32768, 32767, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_param_desc vp9_idct16_params[] = {
@@ -1498,32 +895,10 @@ static const daedalus_variant vp9_idct16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct16_iadst16_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 16, 0, 16},
-    .writes = {0, 16, 0, 16},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 256,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 256},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 256, -32768, 32767, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_idct16_iadst16_classes[] = {
@@ -1542,32 +917,10 @@ static const daedalus_variant vp9_idct16_iadst16_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct32_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 32, 0, 32},
-    .writes = {0, 32, 0, 32},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 1024,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 1024},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      32, 0, 32}, {0, 32, 0, 32}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 1024, -32768, 32767, {0, 1, 0,
+      1024}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_param_desc vp9_idct32_params[] = {
@@ -1622,32 +975,10 @@ static const daedalus_variant vp9_idct32_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_param_desc vp9_idct4_params[] = {
@@ -1681,32 +1012,10 @@ static const daedalus_variant vp9_idct4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct4_iadst4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
@@ -1725,32 +1034,10 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 64, -32768, 32767, {0, 1, 0, 64},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_param_desc vp9_idct8_params[] = {
@@ -1801,32 +1088,10 @@ static const daedalus_variant vp9_idct8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct8_10_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U16,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 1023,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I32,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -131072,
-    .hi = 131071,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -131072, 131071, {0, 1, 0,
+      64}, {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_idct8_10_classes[] = {
@@ -1845,32 +1110,10 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_idct8_iadst8_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 64,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 64, -32768, 32767, {0, 1, 0, 64},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
@@ -1889,32 +1132,10 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_iwht4_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
-  },
-  {
-    .name = "coeffs",
-    .type = DAEDALUS_TYPE_I16,
-    .is_plane = false,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 0,
-    .item_stride = 16,
-    .lo = -32768,
-    .hi = 32767,
-    .rows_param = 0,
-    .reads = {0, 1, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I16, false, DAEDALUS_ACCESS_READ, 0, 16, -32768, 32767, {0, 1, 0, 16},
+      {0, 0, 0, 0}, 0 },
 };
 
 static const daedalus_class_desc vp9_iwht4_classes[] = {
@@ -1933,19 +1154,8 @@ static const daedalus_variant vp9_iwht4_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U16,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 1023,
-    .rows_param = 0,
-    .reads = {0, 8, -8, 8},
-    .writes = {0, 8, -7, 7},
-  },
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
+      {0, 8, -8, 8}, {0, 8, -7, 7}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf16_10_h_params[] = {
@@ -1959,6 +1169,8 @@ static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
 };
 
 static const daedalus_variant vp9_lpf16_10_h_variants[] = {
+  QPU(daedalus_vp9_lpf16_10_h__qpu_full_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf16_10_h__qpu_full_aside, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf16_10_h__glsl_full_p2, 0, 0, 901)
   NEON(daedalus_vp9_lpf16_10_h__neon_full_early, 0, 0, 100)
@@ -1968,19 +1180,8 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf16_10_v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U16,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 1023,
-    .rows_param = 0,
-    .reads = {-8, 8, 0, 8},
-    .writes = {-7, 7, 0, 8},
-  },
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
+      {-8, 8, 0, 8}, {-7, 7, 0, 8}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf16_10_v_params[] = {
@@ -2005,19 +1206,8 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, -4, 4},
-    .writes = {0, 8, -2, 2},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, -4, 4}, {0, 8, -2, 2}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf4_h_params[] = {
@@ -2045,19 +1235,8 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf4_v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {-4, 4, 0, 8},
-    .writes = {-2, 2, 0, 8},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 8}, {-2, 2, 0, 8}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf4_v_params[] = {
@@ -2085,19 +1264,8 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf8_h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {0, 8, -4, 4},
-    .writes = {0, 8, -3, 3},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, -4, 4}, {0, 8, -3, 3}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf8_h_params[] = {
@@ -2124,19 +1292,8 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 0,
-    .reads = {-4, 4, 0, 8},
-    .writes = {-3, 3, 0, 8},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 8}, {-3, 3, 0, 8}, 0 },
 };
 
 static const daedalus_param_desc vp9_lpf8_v_params[] = {
@@ -2163,32 +1320,10 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 20},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 20}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_16h_params[] = {
@@ -2225,32 +1360,10 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16h_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 20},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 16}, {0, 8, 0, 16}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 20}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_16h_avg_params[] = {
@@ -2287,32 +1400,10 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16hv_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 20},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 20}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_16hv_params[] = {
@@ -2350,32 +1441,10 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16hv_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 20},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 16}, {0, 8, 0, 16}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 20}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_16hv_avg_params[] = {
@@ -2414,32 +1483,10 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 16}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_16v_params[] = {
@@ -2474,32 +1521,10 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_16v_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 16},
-    .writes = {0, 8, 0, 16},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 16},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 16}, {0, 8, 0, 16}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 16}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_16v_avg_params[] = {
@@ -2534,32 +1559,10 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 36},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 36}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_32h_params[] = {
@@ -2596,32 +1599,10 @@ static const daedalus_variant vp9_mc_32h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32h_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 36},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 32}, {0, 8, 0, 32}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 36}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_32h_avg_params[] = {
@@ -2658,32 +1639,10 @@ static const daedalus_variant vp9_mc_32h_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32hv_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 36},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 36}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_32hv_params[] = {
@@ -2721,32 +1680,10 @@ static const daedalus_variant vp9_mc_32hv_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32hv_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 36},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 32}, {0, 8, 0, 32}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 36}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_32hv_avg_params[] = {
@@ -2785,32 +1722,10 @@ static const daedalus_variant vp9_mc_32hv_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 32}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_32v_params[] = {
@@ -2845,32 +1760,10 @@ static const daedalus_variant vp9_mc_32v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_32v_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 32},
-    .writes = {0, 8, 0, 32},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 32},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 32}, {0, 8, 0, 32}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 32}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_32v_avg_params[] = {
@@ -2905,32 +1798,10 @@ static const daedalus_variant vp9_mc_32v_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
+      3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 8}, {0, 0, 0, 0},
+      3 },
 };
 
 static const daedalus_param_desc vp9_mc_4h_params[] = {
@@ -2975,32 +1846,10 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 4}, {0, 8, 0, 4}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 8}, {0, 0, 0, 0},
+      3 },
 };
 
 static const daedalus_param_desc vp9_mc_4h_avg_params[] = {
@@ -3045,32 +1894,10 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
+      4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 8}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_4hv_params[] = {
@@ -3116,32 +1943,10 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 4}, {0, 8, 0, 4}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 8}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_4hv_avg_params[] = {
@@ -3187,32 +1992,10 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 4},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
+      3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 4}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_4v_params[] = {
@@ -3253,32 +2036,10 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 4},
-    .writes = {0, 8, 0, 4},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 4},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 4}, {0, 8, 0, 4}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 4}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_4v_avg_params[] = {
@@ -3319,32 +2080,10 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 68},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 68}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_64h_params[] = {
@@ -3381,32 +2120,10 @@ static const daedalus_variant vp9_mc_64h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64h_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 68},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 64}, {0, 8, 0, 64}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 68}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_64h_avg_params[] = {
@@ -3443,32 +2160,10 @@ static const daedalus_variant vp9_mc_64h_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64hv_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 68},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 68}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_64hv_params[] = {
@@ -3506,32 +2201,10 @@ static const daedalus_variant vp9_mc_64hv_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64hv_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 68},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 64}, {0, 8, 0, 64}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 68}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_64hv_avg_params[] = {
@@ -3570,32 +2243,10 @@ static const daedalus_variant vp9_mc_64hv_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 64}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_64v_params[] = {
@@ -3630,32 +2281,10 @@ static const daedalus_variant vp9_mc_64v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_64v_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 64},
-    .writes = {0, 8, 0, 64},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 64},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 64}, {0, 8, 0, 64}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 64}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_64v_avg_params[] = {
@@ -3690,32 +2319,10 @@ static const daedalus_variant vp9_mc_64v_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 12},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 12}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_8h_params[] = {
@@ -3764,32 +2371,10 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, -3, 12},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 8, -3, 12}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_8h_avg_params[] = {
@@ -3836,32 +2421,10 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8hv_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 12},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 12}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_8hv_params[] = {
@@ -3907,32 +2470,10 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8hv_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 4,
-    .reads = {-3, 12, -3, 12},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 4 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, -3, 12}, {0, 0, 0,
+      0}, 4 },
 };
 
 static const daedalus_param_desc vp9_mc_8hv_avg_params[] = {
@@ -3978,32 +2519,10 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8v_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 0, 0, 0},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 8}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_8v_params[] = {
@@ -4044,32 +2563,10 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
 };
 
 static const daedalus_buffer_desc vp9_mc_8v_avg_buffers[] = {
-  {
-    .name = "dst",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
-    .meta_offset = 0,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {0, 8, 0, 8},
-    .writes = {0, 8, 0, 8},
-  },
-  {
-    .name = "src",
-    .type = DAEDALUS_TYPE_U8,
-    .is_plane = true,
-    .access = DAEDALUS_ACCESS_READ,
-    .meta_offset = 4,
-    .item_stride = 0,
-    .lo = 0,
-    .hi = 255,
-    .rows_param = 3,
-    .reads = {-3, 12, 0, 8},
-    .writes = {0, 0, 0, 0},
-  },
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 3 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 12, 0, 8}, {0, 0, 0,
+      0}, 3 },
 };
 
 static const daedalus_param_desc vp9_mc_8v_avg_params[] = {
@@ -4109,817 +2606,150 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
 };
 
+#define ALL(array) array, sizeof(array) / sizeof(array[0])
+
+/* Id, bytes of the meta, buffers, parameters, classes, variants. */
 static const daedalus_kernel_desc kernels[] = {
-  {
-    .id = "av1_cdef8",
-    .meta_size = 16,
-    .buffers = av1_cdef8_buffers,
-    .n_buffers = sizeof(av1_cdef8_buffers) / sizeof(av1_cdef8_buffers[0]),
-    .params = av1_cdef8_params,
-    .n_params = sizeof(av1_cdef8_params) / sizeof(av1_cdef8_params[0]),
-    .classes = av1_cdef8_classes,
-    .n_classes = sizeof(av1_cdef8_classes) / sizeof(av1_cdef8_classes[0]),
-    .variants = av1_cdef8_variants,
-    .n_variants = sizeof(av1_cdef8_variants) / sizeof(av1_cdef8_variants[0]),
-  },
-  {
-    .id = "av1_cdef_dir",
-    .meta_size = 4,
-    .buffers = av1_cdef_dir_buffers,
-    .n_buffers = sizeof(av1_cdef_dir_buffers) / sizeof(av1_cdef_dir_buffers[0]),
-    .classes = av1_cdef_dir_classes,
-    .n_classes = sizeof(av1_cdef_dir_classes) / sizeof(av1_cdef_dir_classes[0]),
-    .variants = av1_cdef_dir_variants,
-    .n_variants = sizeof(av1_cdef_dir_variants) / sizeof(av1_cdef_dir_variants[0]),
-  },
-  {
-    .id = "av1_sgr8",
-    .meta_size = 12,
-    .buffers = av1_sgr8_buffers,
-    .n_buffers = sizeof(av1_sgr8_buffers) / sizeof(av1_sgr8_buffers[0]),
-    .params = av1_sgr8_params,
-    .n_params = sizeof(av1_sgr8_params) / sizeof(av1_sgr8_params[0]),
-    .classes = av1_sgr8_classes,
-    .n_classes = sizeof(av1_sgr8_classes) / sizeof(av1_sgr8_classes[0]),
-    .variants = av1_sgr8_variants,
-    .n_variants = sizeof(av1_sgr8_variants) / sizeof(av1_sgr8_variants[0]),
-  },
-  {
-    .id = "h264_deblock_luma_v",
-    .meta_size = 12,
-    .buffers = h264_deblock_luma_v_buffers,
-    .n_buffers = sizeof(h264_deblock_luma_v_buffers) / sizeof(h264_deblock_luma_v_buffers[0]),
-    .params = h264_deblock_luma_v_params,
-    .n_params = sizeof(h264_deblock_luma_v_params) / sizeof(h264_deblock_luma_v_params[0]),
-    .classes = h264_deblock_luma_v_classes,
-    .n_classes = sizeof(h264_deblock_luma_v_classes) / sizeof(h264_deblock_luma_v_classes[0]),
-    .variants = h264_deblock_luma_v_variants,
-    .n_variants = sizeof(h264_deblock_luma_v_variants) / sizeof(h264_deblock_luma_v_variants[0]),
-  },
-  {
-    .id = "h264_idct4",
-    .meta_size = 4,
-    .buffers = h264_idct4_buffers,
-    .n_buffers = sizeof(h264_idct4_buffers) / sizeof(h264_idct4_buffers[0]),
-    .classes = h264_idct4_classes,
-    .n_classes = sizeof(h264_idct4_classes) / sizeof(h264_idct4_classes[0]),
-    .variants = h264_idct4_variants,
-    .n_variants = sizeof(h264_idct4_variants) / sizeof(h264_idct4_variants[0]),
-  },
-  {
-    .id = "h264_idct8",
-    .meta_size = 4,
-    .buffers = h264_idct8_buffers,
-    .n_buffers = sizeof(h264_idct8_buffers) / sizeof(h264_idct8_buffers[0]),
-    .classes = h264_idct8_classes,
-    .n_classes = sizeof(h264_idct8_classes) / sizeof(h264_idct8_classes[0]),
-    .variants = h264_idct8_variants,
-    .n_variants = sizeof(h264_idct8_variants) / sizeof(h264_idct8_variants[0]),
-  },
-  {
-    .id = "h264_qpel_mc20",
-    .meta_size = 8,
-    .buffers = h264_qpel_mc20_buffers,
-    .n_buffers = sizeof(h264_qpel_mc20_buffers) / sizeof(h264_qpel_mc20_buffers[0]),
-    .classes = h264_qpel_mc20_classes,
-    .n_classes = sizeof(h264_qpel_mc20_classes) / sizeof(h264_qpel_mc20_classes[0]),
-    .variants = h264_qpel_mc20_variants,
-    .n_variants = sizeof(h264_qpel_mc20_variants) / sizeof(h264_qpel_mc20_variants[0]),
-  },
-  {
-    .id = "sand128_nv12",
-    .meta_size = 20,
-    .buffers = sand128_nv12_buffers,
-    .n_buffers = sizeof(sand128_nv12_buffers) / sizeof(sand128_nv12_buffers[0]),
-    .params = sand128_nv12_params,
-    .n_params = sizeof(sand128_nv12_params) / sizeof(sand128_nv12_params[0]),
-    .classes = sand128_nv12_classes,
-    .n_classes = sizeof(sand128_nv12_classes) / sizeof(sand128_nv12_classes[0]),
-    .variants = sand128_nv12_variants,
-    .n_variants = sizeof(sand128_nv12_variants) / sizeof(sand128_nv12_variants[0]),
-  },
-  {
-    .id = "sand128_p010",
-    .meta_size = 20,
-    .buffers = sand128_p010_buffers,
-    .n_buffers = sizeof(sand128_p010_buffers) / sizeof(sand128_p010_buffers[0]),
-    .params = sand128_p010_params,
-    .n_params = sizeof(sand128_p010_params) / sizeof(sand128_p010_params[0]),
-    .classes = sand128_p010_classes,
-    .n_classes = sizeof(sand128_p010_classes) / sizeof(sand128_p010_classes[0]),
-    .variants = sand128_p010_variants,
-    .n_variants = sizeof(sand128_p010_variants) / sizeof(sand128_p010_variants[0]),
-  },
-  {
-    .id = "vp9_avg16",
-    .meta_size = 12,
-    .buffers = vp9_avg16_buffers,
-    .n_buffers = sizeof(vp9_avg16_buffers) / sizeof(vp9_avg16_buffers[0]),
-    .params = vp9_avg16_params,
-    .n_params = sizeof(vp9_avg16_params) / sizeof(vp9_avg16_params[0]),
-    .classes = vp9_avg16_classes,
-    .n_classes = sizeof(vp9_avg16_classes) / sizeof(vp9_avg16_classes[0]),
-    .variants = vp9_avg16_variants,
-    .n_variants = sizeof(vp9_avg16_variants) / sizeof(vp9_avg16_variants[0]),
-  },
-  {
-    .id = "vp9_avg32",
-    .meta_size = 12,
-    .buffers = vp9_avg32_buffers,
-    .n_buffers = sizeof(vp9_avg32_buffers) / sizeof(vp9_avg32_buffers[0]),
-    .params = vp9_avg32_params,
-    .n_params = sizeof(vp9_avg32_params) / sizeof(vp9_avg32_params[0]),
-    .classes = vp9_avg32_classes,
-    .n_classes = sizeof(vp9_avg32_classes) / sizeof(vp9_avg32_classes[0]),
-    .variants = vp9_avg32_variants,
-    .n_variants = sizeof(vp9_avg32_variants) / sizeof(vp9_avg32_variants[0]),
-  },
-  {
-    .id = "vp9_avg4",
-    .meta_size = 12,
-    .buffers = vp9_avg4_buffers,
-    .n_buffers = sizeof(vp9_avg4_buffers) / sizeof(vp9_avg4_buffers[0]),
-    .params = vp9_avg4_params,
-    .n_params = sizeof(vp9_avg4_params) / sizeof(vp9_avg4_params[0]),
-    .classes = vp9_avg4_classes,
-    .n_classes = sizeof(vp9_avg4_classes) / sizeof(vp9_avg4_classes[0]),
-    .variants = vp9_avg4_variants,
-    .n_variants = sizeof(vp9_avg4_variants) / sizeof(vp9_avg4_variants[0]),
-  },
-  {
-    .id = "vp9_avg64",
-    .meta_size = 12,
-    .buffers = vp9_avg64_buffers,
-    .n_buffers = sizeof(vp9_avg64_buffers) / sizeof(vp9_avg64_buffers[0]),
-    .params = vp9_avg64_params,
-    .n_params = sizeof(vp9_avg64_params) / sizeof(vp9_avg64_params[0]),
-    .classes = vp9_avg64_classes,
-    .n_classes = sizeof(vp9_avg64_classes) / sizeof(vp9_avg64_classes[0]),
-    .variants = vp9_avg64_variants,
-    .n_variants = sizeof(vp9_avg64_variants) / sizeof(vp9_avg64_variants[0]),
-  },
-  {
-    .id = "vp9_avg8",
-    .meta_size = 12,
-    .buffers = vp9_avg8_buffers,
-    .n_buffers = sizeof(vp9_avg8_buffers) / sizeof(vp9_avg8_buffers[0]),
-    .params = vp9_avg8_params,
-    .n_params = sizeof(vp9_avg8_params) / sizeof(vp9_avg8_params[0]),
-    .classes = vp9_avg8_classes,
-    .n_classes = sizeof(vp9_avg8_classes) / sizeof(vp9_avg8_classes[0]),
-    .variants = vp9_avg8_variants,
-    .n_variants = sizeof(vp9_avg8_variants) / sizeof(vp9_avg8_variants[0]),
-  },
-  {
-    .id = "vp9_copy16",
-    .meta_size = 12,
-    .buffers = vp9_copy16_buffers,
-    .n_buffers = sizeof(vp9_copy16_buffers) / sizeof(vp9_copy16_buffers[0]),
-    .params = vp9_copy16_params,
-    .n_params = sizeof(vp9_copy16_params) / sizeof(vp9_copy16_params[0]),
-    .classes = vp9_copy16_classes,
-    .n_classes = sizeof(vp9_copy16_classes) / sizeof(vp9_copy16_classes[0]),
-    .variants = vp9_copy16_variants,
-    .n_variants = sizeof(vp9_copy16_variants) / sizeof(vp9_copy16_variants[0]),
-  },
-  {
-    .id = "vp9_copy32",
-    .meta_size = 12,
-    .buffers = vp9_copy32_buffers,
-    .n_buffers = sizeof(vp9_copy32_buffers) / sizeof(vp9_copy32_buffers[0]),
-    .params = vp9_copy32_params,
-    .n_params = sizeof(vp9_copy32_params) / sizeof(vp9_copy32_params[0]),
-    .classes = vp9_copy32_classes,
-    .n_classes = sizeof(vp9_copy32_classes) / sizeof(vp9_copy32_classes[0]),
-    .variants = vp9_copy32_variants,
-    .n_variants = sizeof(vp9_copy32_variants) / sizeof(vp9_copy32_variants[0]),
-  },
-  {
-    .id = "vp9_copy4",
-    .meta_size = 12,
-    .buffers = vp9_copy4_buffers,
-    .n_buffers = sizeof(vp9_copy4_buffers) / sizeof(vp9_copy4_buffers[0]),
-    .params = vp9_copy4_params,
-    .n_params = sizeof(vp9_copy4_params) / sizeof(vp9_copy4_params[0]),
-    .classes = vp9_copy4_classes,
-    .n_classes = sizeof(vp9_copy4_classes) / sizeof(vp9_copy4_classes[0]),
-    .variants = vp9_copy4_variants,
-    .n_variants = sizeof(vp9_copy4_variants) / sizeof(vp9_copy4_variants[0]),
-  },
-  {
-    .id = "vp9_copy64",
-    .meta_size = 12,
-    .buffers = vp9_copy64_buffers,
-    .n_buffers = sizeof(vp9_copy64_buffers) / sizeof(vp9_copy64_buffers[0]),
-    .params = vp9_copy64_params,
-    .n_params = sizeof(vp9_copy64_params) / sizeof(vp9_copy64_params[0]),
-    .classes = vp9_copy64_classes,
-    .n_classes = sizeof(vp9_copy64_classes) / sizeof(vp9_copy64_classes[0]),
-    .variants = vp9_copy64_variants,
-    .n_variants = sizeof(vp9_copy64_variants) / sizeof(vp9_copy64_variants[0]),
-  },
-  {
-    .id = "vp9_copy8",
-    .meta_size = 12,
-    .buffers = vp9_copy8_buffers,
-    .n_buffers = sizeof(vp9_copy8_buffers) / sizeof(vp9_copy8_buffers[0]),
-    .params = vp9_copy8_params,
-    .n_params = sizeof(vp9_copy8_params) / sizeof(vp9_copy8_params[0]),
-    .classes = vp9_copy8_classes,
-    .n_classes = sizeof(vp9_copy8_classes) / sizeof(vp9_copy8_classes[0]),
-    .variants = vp9_copy8_variants,
-    .n_variants = sizeof(vp9_copy8_variants) / sizeof(vp9_copy8_variants[0]),
-  },
-  {
-    .id = "vp9_iadst16",
-    .meta_size = 4,
-    .buffers = vp9_iadst16_buffers,
-    .n_buffers = sizeof(vp9_iadst16_buffers) / sizeof(vp9_iadst16_buffers[0]),
-    .classes = vp9_iadst16_classes,
-    .n_classes = sizeof(vp9_iadst16_classes) / sizeof(vp9_iadst16_classes[0]),
-    .variants = vp9_iadst16_variants,
-    .n_variants = sizeof(vp9_iadst16_variants) / sizeof(vp9_iadst16_variants[0]),
-  },
-  {
-    .id = "vp9_iadst16_idct16",
-    .meta_size = 4,
-    .buffers = vp9_iadst16_idct16_buffers,
-    .n_buffers = sizeof(vp9_iadst16_idct16_buffers) / sizeof(vp9_iadst16_idct16_buffers[0]),
-    .classes = vp9_iadst16_idct16_classes,
-    .n_classes = sizeof(vp9_iadst16_idct16_classes) / sizeof(vp9_iadst16_idct16_classes[0]),
-    .variants = vp9_iadst16_idct16_variants,
-    .n_variants = sizeof(vp9_iadst16_idct16_variants) / sizeof(vp9_iadst16_idct16_variants[0]),
-  },
-  {
-    .id = "vp9_iadst4",
-    .meta_size = 4,
-    .buffers = vp9_iadst4_buffers,
-    .n_buffers = sizeof(vp9_iadst4_buffers) / sizeof(vp9_iadst4_buffers[0]),
-    .classes = vp9_iadst4_classes,
-    .n_classes = sizeof(vp9_iadst4_classes) / sizeof(vp9_iadst4_classes[0]),
-    .variants = vp9_iadst4_variants,
-    .n_variants = sizeof(vp9_iadst4_variants) / sizeof(vp9_iadst4_variants[0]),
-  },
-  {
-    .id = "vp9_iadst4_idct4",
-    .meta_size = 4,
-    .buffers = vp9_iadst4_idct4_buffers,
-    .n_buffers = sizeof(vp9_iadst4_idct4_buffers) / sizeof(vp9_iadst4_idct4_buffers[0]),
-    .classes = vp9_iadst4_idct4_classes,
-    .n_classes = sizeof(vp9_iadst4_idct4_classes) / sizeof(vp9_iadst4_idct4_classes[0]),
-    .variants = vp9_iadst4_idct4_variants,
-    .n_variants = sizeof(vp9_iadst4_idct4_variants) / sizeof(vp9_iadst4_idct4_variants[0]),
-  },
-  {
-    .id = "vp9_iadst8",
-    .meta_size = 4,
-    .buffers = vp9_iadst8_buffers,
-    .n_buffers = sizeof(vp9_iadst8_buffers) / sizeof(vp9_iadst8_buffers[0]),
-    .classes = vp9_iadst8_classes,
-    .n_classes = sizeof(vp9_iadst8_classes) / sizeof(vp9_iadst8_classes[0]),
-    .variants = vp9_iadst8_variants,
-    .n_variants = sizeof(vp9_iadst8_variants) / sizeof(vp9_iadst8_variants[0]),
-  },
-  {
-    .id = "vp9_iadst8_idct8",
-    .meta_size = 4,
-    .buffers = vp9_iadst8_idct8_buffers,
-    .n_buffers = sizeof(vp9_iadst8_idct8_buffers) / sizeof(vp9_iadst8_idct8_buffers[0]),
-    .classes = vp9_iadst8_idct8_classes,
-    .n_classes = sizeof(vp9_iadst8_idct8_classes) / sizeof(vp9_iadst8_idct8_classes[0]),
-    .variants = vp9_iadst8_idct8_variants,
-    .n_variants = sizeof(vp9_iadst8_idct8_variants) / sizeof(vp9_iadst8_idct8_variants[0]),
-  },
-  {
-    .id = "vp9_idct16",
-    .meta_size = 8,
-    .buffers = vp9_idct16_buffers,
-    .n_buffers = sizeof(vp9_idct16_buffers) / sizeof(vp9_idct16_buffers[0]),
-    .params = vp9_idct16_params,
-    .n_params = sizeof(vp9_idct16_params) / sizeof(vp9_idct16_params[0]),
-    .classes = vp9_idct16_classes,
-    .n_classes = sizeof(vp9_idct16_classes) / sizeof(vp9_idct16_classes[0]),
-    .variants = vp9_idct16_variants,
-    .n_variants = sizeof(vp9_idct16_variants) / sizeof(vp9_idct16_variants[0]),
-  },
-  {
-    .id = "vp9_idct16_iadst16",
-    .meta_size = 4,
-    .buffers = vp9_idct16_iadst16_buffers,
-    .n_buffers = sizeof(vp9_idct16_iadst16_buffers) / sizeof(vp9_idct16_iadst16_buffers[0]),
-    .classes = vp9_idct16_iadst16_classes,
-    .n_classes = sizeof(vp9_idct16_iadst16_classes) / sizeof(vp9_idct16_iadst16_classes[0]),
-    .variants = vp9_idct16_iadst16_variants,
-    .n_variants = sizeof(vp9_idct16_iadst16_variants) / sizeof(vp9_idct16_iadst16_variants[0]),
-  },
-  {
-    .id = "vp9_idct32",
-    .meta_size = 8,
-    .buffers = vp9_idct32_buffers,
-    .n_buffers = sizeof(vp9_idct32_buffers) / sizeof(vp9_idct32_buffers[0]),
-    .params = vp9_idct32_params,
-    .n_params = sizeof(vp9_idct32_params) / sizeof(vp9_idct32_params[0]),
-    .classes = vp9_idct32_classes,
-    .n_classes = sizeof(vp9_idct32_classes) / sizeof(vp9_idct32_classes[0]),
-    .variants = vp9_idct32_variants,
-    .n_variants = sizeof(vp9_idct32_variants) / sizeof(vp9_idct32_variants[0]),
-  },
-  {
-    .id = "vp9_idct4",
-    .meta_size = 8,
-    .buffers = vp9_idct4_buffers,
-    .n_buffers = sizeof(vp9_idct4_buffers) / sizeof(vp9_idct4_buffers[0]),
-    .params = vp9_idct4_params,
-    .n_params = sizeof(vp9_idct4_params) / sizeof(vp9_idct4_params[0]),
-    .classes = vp9_idct4_classes,
-    .n_classes = sizeof(vp9_idct4_classes) / sizeof(vp9_idct4_classes[0]),
-    .variants = vp9_idct4_variants,
-    .n_variants = sizeof(vp9_idct4_variants) / sizeof(vp9_idct4_variants[0]),
-  },
-  {
-    .id = "vp9_idct4_iadst4",
-    .meta_size = 4,
-    .buffers = vp9_idct4_iadst4_buffers,
-    .n_buffers = sizeof(vp9_idct4_iadst4_buffers) / sizeof(vp9_idct4_iadst4_buffers[0]),
-    .classes = vp9_idct4_iadst4_classes,
-    .n_classes = sizeof(vp9_idct4_iadst4_classes) / sizeof(vp9_idct4_iadst4_classes[0]),
-    .variants = vp9_idct4_iadst4_variants,
-    .n_variants = sizeof(vp9_idct4_iadst4_variants) / sizeof(vp9_idct4_iadst4_variants[0]),
-  },
-  {
-    .id = "vp9_idct8",
-    .meta_size = 8,
-    .buffers = vp9_idct8_buffers,
-    .n_buffers = sizeof(vp9_idct8_buffers) / sizeof(vp9_idct8_buffers[0]),
-    .params = vp9_idct8_params,
-    .n_params = sizeof(vp9_idct8_params) / sizeof(vp9_idct8_params[0]),
-    .classes = vp9_idct8_classes,
-    .n_classes = sizeof(vp9_idct8_classes) / sizeof(vp9_idct8_classes[0]),
-    .variants = vp9_idct8_variants,
-    .n_variants = sizeof(vp9_idct8_variants) / sizeof(vp9_idct8_variants[0]),
-  },
-  {
-    .id = "vp9_idct8_10",
-    .meta_size = 4,
-    .buffers = vp9_idct8_10_buffers,
-    .n_buffers = sizeof(vp9_idct8_10_buffers) / sizeof(vp9_idct8_10_buffers[0]),
-    .classes = vp9_idct8_10_classes,
-    .n_classes = sizeof(vp9_idct8_10_classes) / sizeof(vp9_idct8_10_classes[0]),
-    .variants = vp9_idct8_10_variants,
-    .n_variants = sizeof(vp9_idct8_10_variants) / sizeof(vp9_idct8_10_variants[0]),
-  },
-  {
-    .id = "vp9_idct8_iadst8",
-    .meta_size = 4,
-    .buffers = vp9_idct8_iadst8_buffers,
-    .n_buffers = sizeof(vp9_idct8_iadst8_buffers) / sizeof(vp9_idct8_iadst8_buffers[0]),
-    .classes = vp9_idct8_iadst8_classes,
-    .n_classes = sizeof(vp9_idct8_iadst8_classes) / sizeof(vp9_idct8_iadst8_classes[0]),
-    .variants = vp9_idct8_iadst8_variants,
-    .n_variants = sizeof(vp9_idct8_iadst8_variants) / sizeof(vp9_idct8_iadst8_variants[0]),
-  },
-  {
-    .id = "vp9_iwht4",
-    .meta_size = 4,
-    .buffers = vp9_iwht4_buffers,
-    .n_buffers = sizeof(vp9_iwht4_buffers) / sizeof(vp9_iwht4_buffers[0]),
-    .classes = vp9_iwht4_classes,
-    .n_classes = sizeof(vp9_iwht4_classes) / sizeof(vp9_iwht4_classes[0]),
-    .variants = vp9_iwht4_variants,
-    .n_variants = sizeof(vp9_iwht4_variants) / sizeof(vp9_iwht4_variants[0]),
-  },
-  {
-    .id = "vp9_lpf16_10_h",
-    .meta_size = 8,
-    .buffers = vp9_lpf16_10_h_buffers,
-    .n_buffers = sizeof(vp9_lpf16_10_h_buffers) / sizeof(vp9_lpf16_10_h_buffers[0]),
-    .params = vp9_lpf16_10_h_params,
-    .n_params = sizeof(vp9_lpf16_10_h_params) / sizeof(vp9_lpf16_10_h_params[0]),
-    .classes = vp9_lpf16_10_h_classes,
-    .n_classes = sizeof(vp9_lpf16_10_h_classes) / sizeof(vp9_lpf16_10_h_classes[0]),
-    .variants = vp9_lpf16_10_h_variants,
-    .n_variants = sizeof(vp9_lpf16_10_h_variants) / sizeof(vp9_lpf16_10_h_variants[0]),
-  },
-  {
-    .id = "vp9_lpf16_10_v",
-    .meta_size = 8,
-    .buffers = vp9_lpf16_10_v_buffers,
-    .n_buffers = sizeof(vp9_lpf16_10_v_buffers) / sizeof(vp9_lpf16_10_v_buffers[0]),
-    .params = vp9_lpf16_10_v_params,
-    .n_params = sizeof(vp9_lpf16_10_v_params) / sizeof(vp9_lpf16_10_v_params[0]),
-    .classes = vp9_lpf16_10_v_classes,
-    .n_classes = sizeof(vp9_lpf16_10_v_classes) / sizeof(vp9_lpf16_10_v_classes[0]),
-    .variants = vp9_lpf16_10_v_variants,
-    .n_variants = sizeof(vp9_lpf16_10_v_variants) / sizeof(vp9_lpf16_10_v_variants[0]),
-  },
-  {
-    .id = "vp9_lpf4_h",
-    .meta_size = 8,
-    .buffers = vp9_lpf4_h_buffers,
-    .n_buffers = sizeof(vp9_lpf4_h_buffers) / sizeof(vp9_lpf4_h_buffers[0]),
-    .params = vp9_lpf4_h_params,
-    .n_params = sizeof(vp9_lpf4_h_params) / sizeof(vp9_lpf4_h_params[0]),
-    .classes = vp9_lpf4_h_classes,
-    .n_classes = sizeof(vp9_lpf4_h_classes) / sizeof(vp9_lpf4_h_classes[0]),
-    .variants = vp9_lpf4_h_variants,
-    .n_variants = sizeof(vp9_lpf4_h_variants) / sizeof(vp9_lpf4_h_variants[0]),
-  },
-  {
-    .id = "vp9_lpf4_v",
-    .meta_size = 8,
-    .buffers = vp9_lpf4_v_buffers,
-    .n_buffers = sizeof(vp9_lpf4_v_buffers) / sizeof(vp9_lpf4_v_buffers[0]),
-    .params = vp9_lpf4_v_params,
-    .n_params = sizeof(vp9_lpf4_v_params) / sizeof(vp9_lpf4_v_params[0]),
-    .classes = vp9_lpf4_v_classes,
-    .n_classes = sizeof(vp9_lpf4_v_classes) / sizeof(vp9_lpf4_v_classes[0]),
-    .variants = vp9_lpf4_v_variants,
-    .n_variants = sizeof(vp9_lpf4_v_variants) / sizeof(vp9_lpf4_v_variants[0]),
-  },
-  {
-    .id = "vp9_lpf8_h",
-    .meta_size = 8,
-    .buffers = vp9_lpf8_h_buffers,
-    .n_buffers = sizeof(vp9_lpf8_h_buffers) / sizeof(vp9_lpf8_h_buffers[0]),
-    .params = vp9_lpf8_h_params,
-    .n_params = sizeof(vp9_lpf8_h_params) / sizeof(vp9_lpf8_h_params[0]),
-    .classes = vp9_lpf8_h_classes,
-    .n_classes = sizeof(vp9_lpf8_h_classes) / sizeof(vp9_lpf8_h_classes[0]),
-    .variants = vp9_lpf8_h_variants,
-    .n_variants = sizeof(vp9_lpf8_h_variants) / sizeof(vp9_lpf8_h_variants[0]),
-  },
-  {
-    .id = "vp9_lpf8_v",
-    .meta_size = 8,
-    .buffers = vp9_lpf8_v_buffers,
-    .n_buffers = sizeof(vp9_lpf8_v_buffers) / sizeof(vp9_lpf8_v_buffers[0]),
-    .params = vp9_lpf8_v_params,
-    .n_params = sizeof(vp9_lpf8_v_params) / sizeof(vp9_lpf8_v_params[0]),
-    .classes = vp9_lpf8_v_classes,
-    .n_classes = sizeof(vp9_lpf8_v_classes) / sizeof(vp9_lpf8_v_classes[0]),
-    .variants = vp9_lpf8_v_variants,
-    .n_variants = sizeof(vp9_lpf8_v_variants) / sizeof(vp9_lpf8_v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16h",
-    .meta_size = 12,
-    .buffers = vp9_mc_16h_buffers,
-    .n_buffers = sizeof(vp9_mc_16h_buffers) / sizeof(vp9_mc_16h_buffers[0]),
-    .params = vp9_mc_16h_params,
-    .n_params = sizeof(vp9_mc_16h_params) / sizeof(vp9_mc_16h_params[0]),
-    .classes = vp9_mc_16h_classes,
-    .n_classes = sizeof(vp9_mc_16h_classes) / sizeof(vp9_mc_16h_classes[0]),
-    .variants = vp9_mc_16h_variants,
-    .n_variants = sizeof(vp9_mc_16h_variants) / sizeof(vp9_mc_16h_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16h_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_16h_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_16h_avg_buffers) / sizeof(vp9_mc_16h_avg_buffers[0]),
-    .params = vp9_mc_16h_avg_params,
-    .n_params = sizeof(vp9_mc_16h_avg_params) / sizeof(vp9_mc_16h_avg_params[0]),
-    .classes = vp9_mc_16h_avg_classes,
-    .n_classes = sizeof(vp9_mc_16h_avg_classes) / sizeof(vp9_mc_16h_avg_classes[0]),
-    .variants = vp9_mc_16h_avg_variants,
-    .n_variants = sizeof(vp9_mc_16h_avg_variants) / sizeof(vp9_mc_16h_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16hv",
-    .meta_size = 12,
-    .buffers = vp9_mc_16hv_buffers,
-    .n_buffers = sizeof(vp9_mc_16hv_buffers) / sizeof(vp9_mc_16hv_buffers[0]),
-    .params = vp9_mc_16hv_params,
-    .n_params = sizeof(vp9_mc_16hv_params) / sizeof(vp9_mc_16hv_params[0]),
-    .classes = vp9_mc_16hv_classes,
-    .n_classes = sizeof(vp9_mc_16hv_classes) / sizeof(vp9_mc_16hv_classes[0]),
-    .variants = vp9_mc_16hv_variants,
-    .n_variants = sizeof(vp9_mc_16hv_variants) / sizeof(vp9_mc_16hv_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16hv_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_16hv_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_16hv_avg_buffers) / sizeof(vp9_mc_16hv_avg_buffers[0]),
-    .params = vp9_mc_16hv_avg_params,
-    .n_params = sizeof(vp9_mc_16hv_avg_params) / sizeof(vp9_mc_16hv_avg_params[0]),
-    .classes = vp9_mc_16hv_avg_classes,
-    .n_classes = sizeof(vp9_mc_16hv_avg_classes) / sizeof(vp9_mc_16hv_avg_classes[0]),
-    .variants = vp9_mc_16hv_avg_variants,
-    .n_variants = sizeof(vp9_mc_16hv_avg_variants) / sizeof(vp9_mc_16hv_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16v",
-    .meta_size = 12,
-    .buffers = vp9_mc_16v_buffers,
-    .n_buffers = sizeof(vp9_mc_16v_buffers) / sizeof(vp9_mc_16v_buffers[0]),
-    .params = vp9_mc_16v_params,
-    .n_params = sizeof(vp9_mc_16v_params) / sizeof(vp9_mc_16v_params[0]),
-    .classes = vp9_mc_16v_classes,
-    .n_classes = sizeof(vp9_mc_16v_classes) / sizeof(vp9_mc_16v_classes[0]),
-    .variants = vp9_mc_16v_variants,
-    .n_variants = sizeof(vp9_mc_16v_variants) / sizeof(vp9_mc_16v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_16v_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_16v_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_16v_avg_buffers) / sizeof(vp9_mc_16v_avg_buffers[0]),
-    .params = vp9_mc_16v_avg_params,
-    .n_params = sizeof(vp9_mc_16v_avg_params) / sizeof(vp9_mc_16v_avg_params[0]),
-    .classes = vp9_mc_16v_avg_classes,
-    .n_classes = sizeof(vp9_mc_16v_avg_classes) / sizeof(vp9_mc_16v_avg_classes[0]),
-    .variants = vp9_mc_16v_avg_variants,
-    .n_variants = sizeof(vp9_mc_16v_avg_variants) / sizeof(vp9_mc_16v_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32h",
-    .meta_size = 12,
-    .buffers = vp9_mc_32h_buffers,
-    .n_buffers = sizeof(vp9_mc_32h_buffers) / sizeof(vp9_mc_32h_buffers[0]),
-    .params = vp9_mc_32h_params,
-    .n_params = sizeof(vp9_mc_32h_params) / sizeof(vp9_mc_32h_params[0]),
-    .classes = vp9_mc_32h_classes,
-    .n_classes = sizeof(vp9_mc_32h_classes) / sizeof(vp9_mc_32h_classes[0]),
-    .variants = vp9_mc_32h_variants,
-    .n_variants = sizeof(vp9_mc_32h_variants) / sizeof(vp9_mc_32h_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32h_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_32h_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_32h_avg_buffers) / sizeof(vp9_mc_32h_avg_buffers[0]),
-    .params = vp9_mc_32h_avg_params,
-    .n_params = sizeof(vp9_mc_32h_avg_params) / sizeof(vp9_mc_32h_avg_params[0]),
-    .classes = vp9_mc_32h_avg_classes,
-    .n_classes = sizeof(vp9_mc_32h_avg_classes) / sizeof(vp9_mc_32h_avg_classes[0]),
-    .variants = vp9_mc_32h_avg_variants,
-    .n_variants = sizeof(vp9_mc_32h_avg_variants) / sizeof(vp9_mc_32h_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32hv",
-    .meta_size = 12,
-    .buffers = vp9_mc_32hv_buffers,
-    .n_buffers = sizeof(vp9_mc_32hv_buffers) / sizeof(vp9_mc_32hv_buffers[0]),
-    .params = vp9_mc_32hv_params,
-    .n_params = sizeof(vp9_mc_32hv_params) / sizeof(vp9_mc_32hv_params[0]),
-    .classes = vp9_mc_32hv_classes,
-    .n_classes = sizeof(vp9_mc_32hv_classes) / sizeof(vp9_mc_32hv_classes[0]),
-    .variants = vp9_mc_32hv_variants,
-    .n_variants = sizeof(vp9_mc_32hv_variants) / sizeof(vp9_mc_32hv_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32hv_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_32hv_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_32hv_avg_buffers) / sizeof(vp9_mc_32hv_avg_buffers[0]),
-    .params = vp9_mc_32hv_avg_params,
-    .n_params = sizeof(vp9_mc_32hv_avg_params) / sizeof(vp9_mc_32hv_avg_params[0]),
-    .classes = vp9_mc_32hv_avg_classes,
-    .n_classes = sizeof(vp9_mc_32hv_avg_classes) / sizeof(vp9_mc_32hv_avg_classes[0]),
-    .variants = vp9_mc_32hv_avg_variants,
-    .n_variants = sizeof(vp9_mc_32hv_avg_variants) / sizeof(vp9_mc_32hv_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32v",
-    .meta_size = 12,
-    .buffers = vp9_mc_32v_buffers,
-    .n_buffers = sizeof(vp9_mc_32v_buffers) / sizeof(vp9_mc_32v_buffers[0]),
-    .params = vp9_mc_32v_params,
-    .n_params = sizeof(vp9_mc_32v_params) / sizeof(vp9_mc_32v_params[0]),
-    .classes = vp9_mc_32v_classes,
-    .n_classes = sizeof(vp9_mc_32v_classes) / sizeof(vp9_mc_32v_classes[0]),
-    .variants = vp9_mc_32v_variants,
-    .n_variants = sizeof(vp9_mc_32v_variants) / sizeof(vp9_mc_32v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_32v_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_32v_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_32v_avg_buffers) / sizeof(vp9_mc_32v_avg_buffers[0]),
-    .params = vp9_mc_32v_avg_params,
-    .n_params = sizeof(vp9_mc_32v_avg_params) / sizeof(vp9_mc_32v_avg_params[0]),
-    .classes = vp9_mc_32v_avg_classes,
-    .n_classes = sizeof(vp9_mc_32v_avg_classes) / sizeof(vp9_mc_32v_avg_classes[0]),
-    .variants = vp9_mc_32v_avg_variants,
-    .n_variants = sizeof(vp9_mc_32v_avg_variants) / sizeof(vp9_mc_32v_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4h",
-    .meta_size = 12,
-    .buffers = vp9_mc_4h_buffers,
-    .n_buffers = sizeof(vp9_mc_4h_buffers) / sizeof(vp9_mc_4h_buffers[0]),
-    .params = vp9_mc_4h_params,
-    .n_params = sizeof(vp9_mc_4h_params) / sizeof(vp9_mc_4h_params[0]),
-    .classes = vp9_mc_4h_classes,
-    .n_classes = sizeof(vp9_mc_4h_classes) / sizeof(vp9_mc_4h_classes[0]),
-    .variants = vp9_mc_4h_variants,
-    .n_variants = sizeof(vp9_mc_4h_variants) / sizeof(vp9_mc_4h_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4h_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_4h_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_4h_avg_buffers) / sizeof(vp9_mc_4h_avg_buffers[0]),
-    .params = vp9_mc_4h_avg_params,
-    .n_params = sizeof(vp9_mc_4h_avg_params) / sizeof(vp9_mc_4h_avg_params[0]),
-    .classes = vp9_mc_4h_avg_classes,
-    .n_classes = sizeof(vp9_mc_4h_avg_classes) / sizeof(vp9_mc_4h_avg_classes[0]),
-    .variants = vp9_mc_4h_avg_variants,
-    .n_variants = sizeof(vp9_mc_4h_avg_variants) / sizeof(vp9_mc_4h_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4hv",
-    .meta_size = 12,
-    .buffers = vp9_mc_4hv_buffers,
-    .n_buffers = sizeof(vp9_mc_4hv_buffers) / sizeof(vp9_mc_4hv_buffers[0]),
-    .params = vp9_mc_4hv_params,
-    .n_params = sizeof(vp9_mc_4hv_params) / sizeof(vp9_mc_4hv_params[0]),
-    .classes = vp9_mc_4hv_classes,
-    .n_classes = sizeof(vp9_mc_4hv_classes) / sizeof(vp9_mc_4hv_classes[0]),
-    .variants = vp9_mc_4hv_variants,
-    .n_variants = sizeof(vp9_mc_4hv_variants) / sizeof(vp9_mc_4hv_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4hv_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_4hv_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_4hv_avg_buffers) / sizeof(vp9_mc_4hv_avg_buffers[0]),
-    .params = vp9_mc_4hv_avg_params,
-    .n_params = sizeof(vp9_mc_4hv_avg_params) / sizeof(vp9_mc_4hv_avg_params[0]),
-    .classes = vp9_mc_4hv_avg_classes,
-    .n_classes = sizeof(vp9_mc_4hv_avg_classes) / sizeof(vp9_mc_4hv_avg_classes[0]),
-    .variants = vp9_mc_4hv_avg_variants,
-    .n_variants = sizeof(vp9_mc_4hv_avg_variants) / sizeof(vp9_mc_4hv_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4v",
-    .meta_size = 12,
-    .buffers = vp9_mc_4v_buffers,
-    .n_buffers = sizeof(vp9_mc_4v_buffers) / sizeof(vp9_mc_4v_buffers[0]),
-    .params = vp9_mc_4v_params,
-    .n_params = sizeof(vp9_mc_4v_params) / sizeof(vp9_mc_4v_params[0]),
-    .classes = vp9_mc_4v_classes,
-    .n_classes = sizeof(vp9_mc_4v_classes) / sizeof(vp9_mc_4v_classes[0]),
-    .variants = vp9_mc_4v_variants,
-    .n_variants = sizeof(vp9_mc_4v_variants) / sizeof(vp9_mc_4v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_4v_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_4v_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_4v_avg_buffers) / sizeof(vp9_mc_4v_avg_buffers[0]),
-    .params = vp9_mc_4v_avg_params,
-    .n_params = sizeof(vp9_mc_4v_avg_params) / sizeof(vp9_mc_4v_avg_params[0]),
-    .classes = vp9_mc_4v_avg_classes,
-    .n_classes = sizeof(vp9_mc_4v_avg_classes) / sizeof(vp9_mc_4v_avg_classes[0]),
-    .variants = vp9_mc_4v_avg_variants,
-    .n_variants = sizeof(vp9_mc_4v_avg_variants) / sizeof(vp9_mc_4v_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64h",
-    .meta_size = 12,
-    .buffers = vp9_mc_64h_buffers,
-    .n_buffers = sizeof(vp9_mc_64h_buffers) / sizeof(vp9_mc_64h_buffers[0]),
-    .params = vp9_mc_64h_params,
-    .n_params = sizeof(vp9_mc_64h_params) / sizeof(vp9_mc_64h_params[0]),
-    .classes = vp9_mc_64h_classes,
-    .n_classes = sizeof(vp9_mc_64h_classes) / sizeof(vp9_mc_64h_classes[0]),
-    .variants = vp9_mc_64h_variants,
-    .n_variants = sizeof(vp9_mc_64h_variants) / sizeof(vp9_mc_64h_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64h_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_64h_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_64h_avg_buffers) / sizeof(vp9_mc_64h_avg_buffers[0]),
-    .params = vp9_mc_64h_avg_params,
-    .n_params = sizeof(vp9_mc_64h_avg_params) / sizeof(vp9_mc_64h_avg_params[0]),
-    .classes = vp9_mc_64h_avg_classes,
-    .n_classes = sizeof(vp9_mc_64h_avg_classes) / sizeof(vp9_mc_64h_avg_classes[0]),
-    .variants = vp9_mc_64h_avg_variants,
-    .n_variants = sizeof(vp9_mc_64h_avg_variants) / sizeof(vp9_mc_64h_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64hv",
-    .meta_size = 12,
-    .buffers = vp9_mc_64hv_buffers,
-    .n_buffers = sizeof(vp9_mc_64hv_buffers) / sizeof(vp9_mc_64hv_buffers[0]),
-    .params = vp9_mc_64hv_params,
-    .n_params = sizeof(vp9_mc_64hv_params) / sizeof(vp9_mc_64hv_params[0]),
-    .classes = vp9_mc_64hv_classes,
-    .n_classes = sizeof(vp9_mc_64hv_classes) / sizeof(vp9_mc_64hv_classes[0]),
-    .variants = vp9_mc_64hv_variants,
-    .n_variants = sizeof(vp9_mc_64hv_variants) / sizeof(vp9_mc_64hv_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64hv_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_64hv_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_64hv_avg_buffers) / sizeof(vp9_mc_64hv_avg_buffers[0]),
-    .params = vp9_mc_64hv_avg_params,
-    .n_params = sizeof(vp9_mc_64hv_avg_params) / sizeof(vp9_mc_64hv_avg_params[0]),
-    .classes = vp9_mc_64hv_avg_classes,
-    .n_classes = sizeof(vp9_mc_64hv_avg_classes) / sizeof(vp9_mc_64hv_avg_classes[0]),
-    .variants = vp9_mc_64hv_avg_variants,
-    .n_variants = sizeof(vp9_mc_64hv_avg_variants) / sizeof(vp9_mc_64hv_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64v",
-    .meta_size = 12,
-    .buffers = vp9_mc_64v_buffers,
-    .n_buffers = sizeof(vp9_mc_64v_buffers) / sizeof(vp9_mc_64v_buffers[0]),
-    .params = vp9_mc_64v_params,
-    .n_params = sizeof(vp9_mc_64v_params) / sizeof(vp9_mc_64v_params[0]),
-    .classes = vp9_mc_64v_classes,
-    .n_classes = sizeof(vp9_mc_64v_classes) / sizeof(vp9_mc_64v_classes[0]),
-    .variants = vp9_mc_64v_variants,
-    .n_variants = sizeof(vp9_mc_64v_variants) / sizeof(vp9_mc_64v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_64v_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_64v_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_64v_avg_buffers) / sizeof(vp9_mc_64v_avg_buffers[0]),
-    .params = vp9_mc_64v_avg_params,
-    .n_params = sizeof(vp9_mc_64v_avg_params) / sizeof(vp9_mc_64v_avg_params[0]),
-    .classes = vp9_mc_64v_avg_classes,
-    .n_classes = sizeof(vp9_mc_64v_avg_classes) / sizeof(vp9_mc_64v_avg_classes[0]),
-    .variants = vp9_mc_64v_avg_variants,
-    .n_variants = sizeof(vp9_mc_64v_avg_variants) / sizeof(vp9_mc_64v_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8h",
-    .meta_size = 12,
-    .buffers = vp9_mc_8h_buffers,
-    .n_buffers = sizeof(vp9_mc_8h_buffers) / sizeof(vp9_mc_8h_buffers[0]),
-    .params = vp9_mc_8h_params,
-    .n_params = sizeof(vp9_mc_8h_params) / sizeof(vp9_mc_8h_params[0]),
-    .classes = vp9_mc_8h_classes,
-    .n_classes = sizeof(vp9_mc_8h_classes) / sizeof(vp9_mc_8h_classes[0]),
-    .variants = vp9_mc_8h_variants,
-    .n_variants = sizeof(vp9_mc_8h_variants) / sizeof(vp9_mc_8h_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8h_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_8h_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_8h_avg_buffers) / sizeof(vp9_mc_8h_avg_buffers[0]),
-    .params = vp9_mc_8h_avg_params,
-    .n_params = sizeof(vp9_mc_8h_avg_params) / sizeof(vp9_mc_8h_avg_params[0]),
-    .classes = vp9_mc_8h_avg_classes,
-    .n_classes = sizeof(vp9_mc_8h_avg_classes) / sizeof(vp9_mc_8h_avg_classes[0]),
-    .variants = vp9_mc_8h_avg_variants,
-    .n_variants = sizeof(vp9_mc_8h_avg_variants) / sizeof(vp9_mc_8h_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8hv",
-    .meta_size = 12,
-    .buffers = vp9_mc_8hv_buffers,
-    .n_buffers = sizeof(vp9_mc_8hv_buffers) / sizeof(vp9_mc_8hv_buffers[0]),
-    .params = vp9_mc_8hv_params,
-    .n_params = sizeof(vp9_mc_8hv_params) / sizeof(vp9_mc_8hv_params[0]),
-    .classes = vp9_mc_8hv_classes,
-    .n_classes = sizeof(vp9_mc_8hv_classes) / sizeof(vp9_mc_8hv_classes[0]),
-    .variants = vp9_mc_8hv_variants,
-    .n_variants = sizeof(vp9_mc_8hv_variants) / sizeof(vp9_mc_8hv_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8hv_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_8hv_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_8hv_avg_buffers) / sizeof(vp9_mc_8hv_avg_buffers[0]),
-    .params = vp9_mc_8hv_avg_params,
-    .n_params = sizeof(vp9_mc_8hv_avg_params) / sizeof(vp9_mc_8hv_avg_params[0]),
-    .classes = vp9_mc_8hv_avg_classes,
-    .n_classes = sizeof(vp9_mc_8hv_avg_classes) / sizeof(vp9_mc_8hv_avg_classes[0]),
-    .variants = vp9_mc_8hv_avg_variants,
-    .n_variants = sizeof(vp9_mc_8hv_avg_variants) / sizeof(vp9_mc_8hv_avg_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8v",
-    .meta_size = 12,
-    .buffers = vp9_mc_8v_buffers,
-    .n_buffers = sizeof(vp9_mc_8v_buffers) / sizeof(vp9_mc_8v_buffers[0]),
-    .params = vp9_mc_8v_params,
-    .n_params = sizeof(vp9_mc_8v_params) / sizeof(vp9_mc_8v_params[0]),
-    .classes = vp9_mc_8v_classes,
-    .n_classes = sizeof(vp9_mc_8v_classes) / sizeof(vp9_mc_8v_classes[0]),
-    .variants = vp9_mc_8v_variants,
-    .n_variants = sizeof(vp9_mc_8v_variants) / sizeof(vp9_mc_8v_variants[0]),
-  },
-  {
-    .id = "vp9_mc_8v_avg",
-    .meta_size = 12,
-    .buffers = vp9_mc_8v_avg_buffers,
-    .n_buffers = sizeof(vp9_mc_8v_avg_buffers) / sizeof(vp9_mc_8v_avg_buffers[0]),
-    .params = vp9_mc_8v_avg_params,
-    .n_params = sizeof(vp9_mc_8v_avg_params) / sizeof(vp9_mc_8v_avg_params[0]),
-    .classes = vp9_mc_8v_avg_classes,
-    .n_classes = sizeof(vp9_mc_8v_avg_classes) / sizeof(vp9_mc_8v_avg_classes[0]),
-    .variants = vp9_mc_8v_avg_variants,
-    .n_variants = sizeof(vp9_mc_8v_avg_variants) / sizeof(vp9_mc_8v_avg_variants[0]),
-  },
+  { "av1_cdef8", 16, ALL(av1_cdef8_buffers), ALL(av1_cdef8_params), ALL(av1_cdef8_classes),
+      ALL(av1_cdef8_variants) },
+  { "av1_cdef_dir", 4, ALL(av1_cdef_dir_buffers), NULL, 0, ALL(av1_cdef_dir_classes),
+      ALL(av1_cdef_dir_variants) },
+  { "av1_sgr8", 12, ALL(av1_sgr8_buffers), ALL(av1_sgr8_params), ALL(av1_sgr8_classes),
+      ALL(av1_sgr8_variants) },
+  { "h264_deblock_luma_v", 12, ALL(h264_deblock_luma_v_buffers), ALL(h264_deblock_luma_v_params),
+      ALL(h264_deblock_luma_v_classes), ALL(h264_deblock_luma_v_variants) },
+  { "h264_idct4", 4, ALL(h264_idct4_buffers), NULL, 0, ALL(h264_idct4_classes),
+      ALL(h264_idct4_variants) },
+  { "h264_idct8", 4, ALL(h264_idct8_buffers), NULL, 0, ALL(h264_idct8_classes),
+      ALL(h264_idct8_variants) },
+  { "h264_qpel_mc20", 8, ALL(h264_qpel_mc20_buffers), NULL, 0, ALL(h264_qpel_mc20_classes),
+      ALL(h264_qpel_mc20_variants) },
+  { "sand128_nv12", 20, ALL(sand128_nv12_buffers), ALL(sand128_nv12_params),
+      ALL(sand128_nv12_classes), ALL(sand128_nv12_variants) },
+  { "sand128_p010", 20, ALL(sand128_p010_buffers), ALL(sand128_p010_params),
+      ALL(sand128_p010_classes), ALL(sand128_p010_variants) },
+  { "vp9_avg16", 12, ALL(vp9_avg16_buffers), ALL(vp9_avg16_params), ALL(vp9_avg16_classes),
+      ALL(vp9_avg16_variants) },
+  { "vp9_avg32", 12, ALL(vp9_avg32_buffers), ALL(vp9_avg32_params), ALL(vp9_avg32_classes),
+      ALL(vp9_avg32_variants) },
+  { "vp9_avg4", 12, ALL(vp9_avg4_buffers), ALL(vp9_avg4_params), ALL(vp9_avg4_classes),
+      ALL(vp9_avg4_variants) },
+  { "vp9_avg64", 12, ALL(vp9_avg64_buffers), ALL(vp9_avg64_params), ALL(vp9_avg64_classes),
+      ALL(vp9_avg64_variants) },
+  { "vp9_avg8", 12, ALL(vp9_avg8_buffers), ALL(vp9_avg8_params), ALL(vp9_avg8_classes),
+      ALL(vp9_avg8_variants) },
+  { "vp9_copy16", 12, ALL(vp9_copy16_buffers), ALL(vp9_copy16_params), ALL(vp9_copy16_classes),
+      ALL(vp9_copy16_variants) },
+  { "vp9_copy32", 12, ALL(vp9_copy32_buffers), ALL(vp9_copy32_params), ALL(vp9_copy32_classes),
+      ALL(vp9_copy32_variants) },
+  { "vp9_copy4", 12, ALL(vp9_copy4_buffers), ALL(vp9_copy4_params), ALL(vp9_copy4_classes),
+      ALL(vp9_copy4_variants) },
+  { "vp9_copy64", 12, ALL(vp9_copy64_buffers), ALL(vp9_copy64_params), ALL(vp9_copy64_classes),
+      ALL(vp9_copy64_variants) },
+  { "vp9_copy8", 12, ALL(vp9_copy8_buffers), ALL(vp9_copy8_params), ALL(vp9_copy8_classes),
+      ALL(vp9_copy8_variants) },
+  { "vp9_iadst16", 4, ALL(vp9_iadst16_buffers), NULL, 0, ALL(vp9_iadst16_classes),
+      ALL(vp9_iadst16_variants) },
+  { "vp9_iadst16_idct16", 4, ALL(vp9_iadst16_idct16_buffers), NULL, 0,
+      ALL(vp9_iadst16_idct16_classes), ALL(vp9_iadst16_idct16_variants) },
+  { "vp9_iadst4", 4, ALL(vp9_iadst4_buffers), NULL, 0, ALL(vp9_iadst4_classes),
+      ALL(vp9_iadst4_variants) },
+  { "vp9_iadst4_idct4", 4, ALL(vp9_iadst4_idct4_buffers), NULL, 0, ALL(vp9_iadst4_idct4_classes),
+      ALL(vp9_iadst4_idct4_variants) },
+  { "vp9_iadst8", 4, ALL(vp9_iadst8_buffers), NULL, 0, ALL(vp9_iadst8_classes),
+      ALL(vp9_iadst8_variants) },
+  { "vp9_iadst8_idct8", 4, ALL(vp9_iadst8_idct8_buffers), NULL, 0, ALL(vp9_iadst8_idct8_classes),
+      ALL(vp9_iadst8_idct8_variants) },
+  { "vp9_idct16", 8, ALL(vp9_idct16_buffers), ALL(vp9_idct16_params), ALL(vp9_idct16_classes),
+      ALL(vp9_idct16_variants) },
+  { "vp9_idct16_iadst16", 4, ALL(vp9_idct16_iadst16_buffers), NULL, 0,
+      ALL(vp9_idct16_iadst16_classes), ALL(vp9_idct16_iadst16_variants) },
+  { "vp9_idct32", 8, ALL(vp9_idct32_buffers), ALL(vp9_idct32_params), ALL(vp9_idct32_classes),
+      ALL(vp9_idct32_variants) },
+  { "vp9_idct4", 8, ALL(vp9_idct4_buffers), ALL(vp9_idct4_params), ALL(vp9_idct4_classes),
+      ALL(vp9_idct4_variants) },
+  { "vp9_idct4_iadst4", 4, ALL(vp9_idct4_iadst4_buffers), NULL, 0, ALL(vp9_idct4_iadst4_classes),
+      ALL(vp9_idct4_iadst4_variants) },
+  { "vp9_idct8", 8, ALL(vp9_idct8_buffers), ALL(vp9_idct8_params), ALL(vp9_idct8_classes),
+      ALL(vp9_idct8_variants) },
+  { "vp9_idct8_10", 4, ALL(vp9_idct8_10_buffers), NULL, 0, ALL(vp9_idct8_10_classes),
+      ALL(vp9_idct8_10_variants) },
+  { "vp9_idct8_iadst8", 4, ALL(vp9_idct8_iadst8_buffers), NULL, 0, ALL(vp9_idct8_iadst8_classes),
+      ALL(vp9_idct8_iadst8_variants) },
+  { "vp9_iwht4", 4, ALL(vp9_iwht4_buffers), NULL, 0, ALL(vp9_iwht4_classes),
+      ALL(vp9_iwht4_variants) },
+  { "vp9_lpf16_10_h", 8, ALL(vp9_lpf16_10_h_buffers), ALL(vp9_lpf16_10_h_params),
+      ALL(vp9_lpf16_10_h_classes), ALL(vp9_lpf16_10_h_variants) },
+  { "vp9_lpf16_10_v", 8, ALL(vp9_lpf16_10_v_buffers), ALL(vp9_lpf16_10_v_params),
+      ALL(vp9_lpf16_10_v_classes), ALL(vp9_lpf16_10_v_variants) },
+  { "vp9_lpf4_h", 8, ALL(vp9_lpf4_h_buffers), ALL(vp9_lpf4_h_params), ALL(vp9_lpf4_h_classes),
+      ALL(vp9_lpf4_h_variants) },
+  { "vp9_lpf4_v", 8, ALL(vp9_lpf4_v_buffers), ALL(vp9_lpf4_v_params), ALL(vp9_lpf4_v_classes),
+      ALL(vp9_lpf4_v_variants) },
+  { "vp9_lpf8_h", 8, ALL(vp9_lpf8_h_buffers), ALL(vp9_lpf8_h_params), ALL(vp9_lpf8_h_classes),
+      ALL(vp9_lpf8_h_variants) },
+  { "vp9_lpf8_v", 8, ALL(vp9_lpf8_v_buffers), ALL(vp9_lpf8_v_params), ALL(vp9_lpf8_v_classes),
+      ALL(vp9_lpf8_v_variants) },
+  { "vp9_mc_16h", 12, ALL(vp9_mc_16h_buffers), ALL(vp9_mc_16h_params), ALL(vp9_mc_16h_classes),
+      ALL(vp9_mc_16h_variants) },
+  { "vp9_mc_16h_avg", 12, ALL(vp9_mc_16h_avg_buffers), ALL(vp9_mc_16h_avg_params),
+      ALL(vp9_mc_16h_avg_classes), ALL(vp9_mc_16h_avg_variants) },
+  { "vp9_mc_16hv", 12, ALL(vp9_mc_16hv_buffers), ALL(vp9_mc_16hv_params), ALL(vp9_mc_16hv_classes),
+      ALL(vp9_mc_16hv_variants) },
+  { "vp9_mc_16hv_avg", 12, ALL(vp9_mc_16hv_avg_buffers), ALL(vp9_mc_16hv_avg_params),
+      ALL(vp9_mc_16hv_avg_classes), ALL(vp9_mc_16hv_avg_variants) },
+  { "vp9_mc_16v", 12, ALL(vp9_mc_16v_buffers), ALL(vp9_mc_16v_params), ALL(vp9_mc_16v_classes),
+      ALL(vp9_mc_16v_variants) },
+  { "vp9_mc_16v_avg", 12, ALL(vp9_mc_16v_avg_buffers), ALL(vp9_mc_16v_avg_params),
+      ALL(vp9_mc_16v_avg_classes), ALL(vp9_mc_16v_avg_variants) },
+  { "vp9_mc_32h", 12, ALL(vp9_mc_32h_buffers), ALL(vp9_mc_32h_params), ALL(vp9_mc_32h_classes),
+      ALL(vp9_mc_32h_variants) },
+  { "vp9_mc_32h_avg", 12, ALL(vp9_mc_32h_avg_buffers), ALL(vp9_mc_32h_avg_params),
+      ALL(vp9_mc_32h_avg_classes), ALL(vp9_mc_32h_avg_variants) },
+  { "vp9_mc_32hv", 12, ALL(vp9_mc_32hv_buffers), ALL(vp9_mc_32hv_params), ALL(vp9_mc_32hv_classes),
+      ALL(vp9_mc_32hv_variants) },
+  { "vp9_mc_32hv_avg", 12, ALL(vp9_mc_32hv_avg_buffers), ALL(vp9_mc_32hv_avg_params),
+      ALL(vp9_mc_32hv_avg_classes), ALL(vp9_mc_32hv_avg_variants) },
+  { "vp9_mc_32v", 12, ALL(vp9_mc_32v_buffers), ALL(vp9_mc_32v_params), ALL(vp9_mc_32v_classes),
+      ALL(vp9_mc_32v_variants) },
+  { "vp9_mc_32v_avg", 12, ALL(vp9_mc_32v_avg_buffers), ALL(vp9_mc_32v_avg_params),
+      ALL(vp9_mc_32v_avg_classes), ALL(vp9_mc_32v_avg_variants) },
+  { "vp9_mc_4h", 12, ALL(vp9_mc_4h_buffers), ALL(vp9_mc_4h_params), ALL(vp9_mc_4h_classes),
+      ALL(vp9_mc_4h_variants) },
+  { "vp9_mc_4h_avg", 12, ALL(vp9_mc_4h_avg_buffers), ALL(vp9_mc_4h_avg_params),
+      ALL(vp9_mc_4h_avg_classes), ALL(vp9_mc_4h_avg_variants) },
+  { "vp9_mc_4hv", 12, ALL(vp9_mc_4hv_buffers), ALL(vp9_mc_4hv_params), ALL(vp9_mc_4hv_classes),
+      ALL(vp9_mc_4hv_variants) },
+  { "vp9_mc_4hv_avg", 12, ALL(vp9_mc_4hv_avg_buffers), ALL(vp9_mc_4hv_avg_params),
+      ALL(vp9_mc_4hv_avg_classes), ALL(vp9_mc_4hv_avg_variants) },
+  { "vp9_mc_4v", 12, ALL(vp9_mc_4v_buffers), ALL(vp9_mc_4v_params), ALL(vp9_mc_4v_classes),
+      ALL(vp9_mc_4v_variants) },
+  { "vp9_mc_4v_avg", 12, ALL(vp9_mc_4v_avg_buffers), ALL(vp9_mc_4v_avg_params),
+      ALL(vp9_mc_4v_avg_classes), ALL(vp9_mc_4v_avg_variants) },
+  { "vp9_mc_64h", 12, ALL(vp9_mc_64h_buffers), ALL(vp9_mc_64h_params), ALL(vp9_mc_64h_classes),
+      ALL(vp9_mc_64h_variants) },
+  { "vp9_mc_64h_avg", 12, ALL(vp9_mc_64h_avg_buffers), ALL(vp9_mc_64h_avg_params),
+      ALL(vp9_mc_64h_avg_classes), ALL(vp9_mc_64h_avg_variants) },
+  { "vp9_mc_64hv", 12, ALL(vp9_mc_64hv_buffers), ALL(vp9_mc_64hv_params), ALL(vp9_mc_64hv_classes),
+      ALL(vp9_mc_64hv_variants) },
+  { "vp9_mc_64hv_avg", 12, ALL(vp9_mc_64hv_avg_buffers), ALL(vp9_mc_64hv_avg_params),
+      ALL(vp9_mc_64hv_avg_classes), ALL(vp9_mc_64hv_avg_variants) },
+  { "vp9_mc_64v", 12, ALL(vp9_mc_64v_buffers), ALL(vp9_mc_64v_params), ALL(vp9_mc_64v_classes),
+      ALL(vp9_mc_64v_variants) },
+  { "vp9_mc_64v_avg", 12, ALL(vp9_mc_64v_avg_buffers), ALL(vp9_mc_64v_avg_params),
+      ALL(vp9_mc_64v_avg_classes), ALL(vp9_mc_64v_avg_variants) },
+  { "vp9_mc_8h", 12, ALL(vp9_mc_8h_buffers), ALL(vp9_mc_8h_params), ALL(vp9_mc_8h_classes),
+      ALL(vp9_mc_8h_variants) },
+  { "vp9_mc_8h_avg", 12, ALL(vp9_mc_8h_avg_buffers), ALL(vp9_mc_8h_avg_params),
+      ALL(vp9_mc_8h_avg_classes), ALL(vp9_mc_8h_avg_variants) },
+  { "vp9_mc_8hv", 12, ALL(vp9_mc_8hv_buffers), ALL(vp9_mc_8hv_params), ALL(vp9_mc_8hv_classes),
+      ALL(vp9_mc_8hv_variants) },
+  { "vp9_mc_8hv_avg", 12, ALL(vp9_mc_8hv_avg_buffers), ALL(vp9_mc_8hv_avg_params),
+      ALL(vp9_mc_8hv_avg_classes), ALL(vp9_mc_8hv_avg_variants) },
+  { "vp9_mc_8v", 12, ALL(vp9_mc_8v_buffers), ALL(vp9_mc_8v_params), ALL(vp9_mc_8v_classes),
+      ALL(vp9_mc_8v_variants) },
+  { "vp9_mc_8v_avg", 12, ALL(vp9_mc_8v_avg_buffers), ALL(vp9_mc_8v_avg_params),
+      ALL(vp9_mc_8v_avg_classes), ALL(vp9_mc_8v_avg_variants) },
 };
 
 static const daedalus_alias aliases[] = {
@@ -4931,8069 +2761,2406 @@ static const daedalus_alias aliases[] = {
 #ifdef DAEDALUS_OTHERS
 #define CALL(name) static void name(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items)
 
-CALL(call_daedalus_items_av1_cdef8) {
-  daedalus_items_av1_cdef8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_cdef8_meta *)meta, meta_step); }
+ONE(daedalus_items_av1_cdef8)
+ONE(daedalus_items_av1_cdef8__c_inpri)
+ONE(daedalus_items_av1_cdef8__c_insec)
+ONE(daedalus_items_av1_cdef8__c_inside)
+ONE(daedalus_items_av1_cdef8__c_pri)
+ONE(daedalus_items_av1_cdef8__c_sec)
+ONE(daedalus_items_av1_cdef8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_av1_cdef8__neon_inpri_r2)
+ONE(daedalus_items_av1_cdef8__neon_insec_r2)
+ONE(daedalus_items_av1_cdef8__neon_inside_r2)
+ONE(daedalus_items_av1_cdef8__neon_pri)
+ONE(daedalus_items_av1_cdef8__neon_sec)
+ONE(daedalus_items_av1_cdef8__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_av1_cdef8__vector_inpri_r2)
+ONE(daedalus_items_av1_cdef8__vector_insec_r2)
+ONE(daedalus_items_av1_cdef8__vector_inside_r2)
+ONE(daedalus_items_av1_cdef8__vector_pri)
+ONE(daedalus_items_av1_cdef8__vector_sec)
+ONE(daedalus_items_av1_cdef8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((const uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items); }
+ONE(daedalus_items_av1_cdef_dir)
+ONE(daedalus_items_av1_cdef_dir__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_av1_cdef_dir__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_av1_cdef_dir__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_sgr8_meta *)meta, meta_step); }
+ONE(daedalus_items_av1_sgr8)
+ONE(daedalus_items_av1_sgr8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_av1_sgr8__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_av1_sgr8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step); }
+ONE(daedalus_items_h264_deblock_luma_v)
+ONE(daedalus_items_h264_deblock_luma_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_h264_deblock_luma_v__neon_full_early)
+ONE(daedalus_items_h264_deblock_luma_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_h264_deblock_luma_v__vector_full_early)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items); }
+ONE(daedalus_items_h264_idct4)
+ONE(daedalus_items_h264_idct4__c_full)
+ONE(daedalus_items_h264_idct8)
+ONE(daedalus_items_h264_idct8__c_full)
+ONE(daedalus_items_vp9_iadst16)
+ONE(daedalus_items_vp9_iadst16__c_full)
+ONE(daedalus_items_vp9_iadst16_idct16)
+ONE(daedalus_items_vp9_iadst16_idct16__c_full)
+ONE(daedalus_items_vp9_iadst4)
+ONE(daedalus_items_vp9_iadst4__c_full)
+ONE(daedalus_items_vp9_iadst4_idct4)
+ONE(daedalus_items_vp9_iadst4_idct4__c_full)
+ONE(daedalus_items_vp9_iadst8)
+ONE(daedalus_items_vp9_iadst8__c_full)
+ONE(daedalus_items_vp9_iadst8_idct8)
+ONE(daedalus_items_vp9_iadst8_idct8__c_full)
+ONE(daedalus_items_vp9_idct16_iadst16)
+ONE(daedalus_items_vp9_idct16_iadst16__c_full)
+ONE(daedalus_items_vp9_idct4_iadst4)
+ONE(daedalus_items_vp9_idct4_iadst4__c_full)
+ONE(daedalus_items_vp9_idct8_iadst8)
+ONE(daedalus_items_vp9_idct8_iadst8__c_full)
+ONE(daedalus_items_vp9_iwht4)
+ONE(daedalus_items_vp9_iwht4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_h264_idct4__neon_full_x2)
+ONE(daedalus_items_h264_idct4__neon_full)
+ONE(daedalus_items_h264_idct8__neon_full)
+ONE(daedalus_items_vp9_iadst16__neon_full)
+ONE(daedalus_items_vp9_iadst16_idct16__neon_full)
+ONE(daedalus_items_vp9_iadst4__neon_full_x2)
+ONE(daedalus_items_vp9_iadst4_idct4__neon_full_x2)
+ONE(daedalus_items_vp9_iadst8__neon_full)
+ONE(daedalus_items_vp9_iadst8_idct8__neon_full)
+ONE(daedalus_items_vp9_idct16_iadst16__neon_full)
+ONE(daedalus_items_vp9_idct4_iadst4__neon_full_x2)
+ONE(daedalus_items_vp9_idct8_iadst8__neon_full)
+ONE(daedalus_items_vp9_iwht4__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_h264_idct4__vector_full_x2)
+ONE(daedalus_items_h264_idct8__vector_full)
+ONE(daedalus_items_vp9_iadst16__vector_full)
+ONE(daedalus_items_vp9_iadst16_idct16__vector_full)
+ONE(daedalus_items_vp9_iadst4__vector_full_x2)
+ONE(daedalus_items_vp9_iadst4_idct4__vector_full_x2)
+ONE(daedalus_items_vp9_iadst8__vector_full)
+ONE(daedalus_items_vp9_iadst8_idct8__vector_full)
+ONE(daedalus_items_vp9_idct16_iadst16__vector_full)
+ONE(daedalus_items_vp9_idct4_iadst4__vector_full_x2)
+ONE(daedalus_items_vp9_idct8_iadst8__vector_full)
+ONE(daedalus_items_vp9_iwht4__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items); }
+ONE(daedalus_clearing_items_h264_idct4)
+ONE(daedalus_clearing_items_h264_idct4__c_full)
+ONE(daedalus_clearing_items_h264_idct8)
+ONE(daedalus_clearing_items_h264_idct8__c_full)
+ONE(daedalus_clearing_items_vp9_iadst16)
+ONE(daedalus_clearing_items_vp9_iadst16__c_full)
+ONE(daedalus_clearing_items_vp9_iadst16_idct16)
+ONE(daedalus_clearing_items_vp9_iadst16_idct16__c_full)
+ONE(daedalus_clearing_items_vp9_iadst4)
+ONE(daedalus_clearing_items_vp9_iadst4__c_full)
+ONE(daedalus_clearing_items_vp9_iadst4_idct4)
+ONE(daedalus_clearing_items_vp9_iadst4_idct4__c_full)
+ONE(daedalus_clearing_items_vp9_iadst8)
+ONE(daedalus_clearing_items_vp9_iadst8__c_full)
+ONE(daedalus_clearing_items_vp9_iadst8_idct8)
+ONE(daedalus_clearing_items_vp9_iadst8_idct8__c_full)
+ONE(daedalus_clearing_items_vp9_idct16_iadst16)
+ONE(daedalus_clearing_items_vp9_idct16_iadst16__c_full)
+ONE(daedalus_clearing_items_vp9_idct4_iadst4)
+ONE(daedalus_clearing_items_vp9_idct4_iadst4__c_full)
+ONE(daedalus_clearing_items_vp9_idct8_iadst8)
+ONE(daedalus_clearing_items_vp9_idct8_iadst8__c_full)
+ONE(daedalus_clearing_items_vp9_iwht4)
+ONE(daedalus_clearing_items_vp9_iwht4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_h264_idct4__neon_full_x2)
+ONE(daedalus_clearing_items_h264_idct8__neon_full)
+ONE(daedalus_clearing_items_vp9_iadst16__neon_full)
+ONE(daedalus_clearing_items_vp9_iadst16_idct16__neon_full)
+ONE(daedalus_clearing_items_vp9_iadst4__neon_full_x2)
+ONE(daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2)
+ONE(daedalus_clearing_items_vp9_iadst8__neon_full)
+ONE(daedalus_clearing_items_vp9_iadst8_idct8__neon_full)
+ONE(daedalus_clearing_items_vp9_idct16_iadst16__neon_full)
+ONE(daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2)
+ONE(daedalus_clearing_items_vp9_idct8_iadst8__neon_full)
+ONE(daedalus_clearing_items_vp9_iwht4__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_h264_idct4__vector_full_x2)
+ONE(daedalus_clearing_items_h264_idct8__vector_full)
+ONE(daedalus_clearing_items_vp9_iadst16__vector_full)
+ONE(daedalus_clearing_items_vp9_iadst16_idct16__vector_full)
+ONE(daedalus_clearing_items_vp9_iadst4__vector_full_x2)
+ONE(daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2)
+ONE(daedalus_clearing_items_vp9_iadst8__vector_full)
+ONE(daedalus_clearing_items_vp9_iadst8_idct8__vector_full)
+ONE(daedalus_clearing_items_vp9_idct16_iadst16__vector_full)
+ONE(daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2)
+ONE(daedalus_clearing_items_vp9_idct8_iadst8__vector_full)
+ONE(daedalus_clearing_items_vp9_iwht4__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items); }
+ONE(daedalus_items_h264_qpel_mc20)
+ONE(daedalus_items_h264_qpel_mc20__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_h264_qpel_mc20__neon_full)
+ONE(daedalus_items_h264_qpel_mc20__neon_full_r2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_h264_qpel_mc20__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step); }
+ONE(daedalus_items_sand128_nv12)
+ONE(daedalus_items_sand128_nv12__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_sand128_nv12__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_sand128_nv12__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_p010_meta *)meta, meta_step); }
+ONE(daedalus_items_sand128_p010)
+ONE(daedalus_items_sand128_p010__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_sand128_p010__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_sand128_p010__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg16_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg16)
+ONE(daedalus_items_vp9_avg16__c_rows8)
+ONE(daedalus_items_vp9_avg16__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg16__neon_rows8)
+ONE(daedalus_items_vp9_avg16__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg16__vector_rows8)
+ONE(daedalus_items_vp9_avg16__vector_full)
+#endif
+#undef ONE
+
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; (void)meta; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_avg16__neon_rows8)
+ONE(daedalus_tall_vp9_avg32__neon_rows8)
+ONE(daedalus_tall_vp9_avg4__neon_rows8_r2)
+ONE(daedalus_tall_vp9_avg64__neon_rows8)
+ONE(daedalus_tall_vp9_avg8__neon_rows8)
+ONE(daedalus_tall_vp9_copy16__neon_rows8)
+ONE(daedalus_tall_vp9_copy32__neon_rows8)
+ONE(daedalus_tall_vp9_copy4__neon_rows8_x2)
+ONE(daedalus_tall_vp9_copy64__neon_rows8)
+ONE(daedalus_tall_vp9_copy8__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_avg16__vector_rows8)
+ONE(daedalus_tall_vp9_avg32__vector_rows8)
+ONE(daedalus_tall_vp9_avg4__vector_rows8)
+ONE(daedalus_tall_vp9_avg64__vector_rows8)
+ONE(daedalus_tall_vp9_avg8__vector_rows8)
+ONE(daedalus_tall_vp9_copy16__vector_rows8)
+ONE(daedalus_tall_vp9_copy32__vector_rows8)
+ONE(daedalus_tall_vp9_copy4__vector_rows8_x2)
+ONE(daedalus_tall_vp9_copy64__vector_rows8)
+ONE(daedalus_tall_vp9_copy8__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_avg16__c_rows8)
+ONE(daedalus_tall_vp9_avg32__c_rows8)
+ONE(daedalus_tall_vp9_avg4__c_rows8)
+ONE(daedalus_tall_vp9_avg64__c_rows8)
+ONE(daedalus_tall_vp9_avg8__c_rows8)
+ONE(daedalus_tall_vp9_copy16__c_rows8)
+ONE(daedalus_tall_vp9_copy32__c_rows8)
+ONE(daedalus_tall_vp9_copy4__c_rows8)
+ONE(daedalus_tall_vp9_copy64__c_rows8)
+ONE(daedalus_tall_vp9_copy8__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg32_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg32)
+ONE(daedalus_items_vp9_avg32__c_rows8)
+ONE(daedalus_items_vp9_avg32__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_inpri_r2) {
-  daedalus_items_av1_cdef8__neon_inpri_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_avg32__neon_rows8)
+ONE(daedalus_items_vp9_avg32__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_insec_r2) {
-  daedalus_items_av1_cdef8__neon_insec_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg32__vector_rows8)
+ONE(daedalus_items_vp9_avg32__vector_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_inside_r2) {
-  daedalus_items_av1_cdef8__neon_inside_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+#undef ONE
 
-#endif
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg4_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg4)
+ONE(daedalus_items_vp9_avg4__c_rows8)
+ONE(daedalus_items_vp9_avg4__c_rows4)
+ONE(daedalus_items_vp9_avg4__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_pri) {
-  daedalus_items_av1_cdef8__neon_pri((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_avg4__neon_rows8_r2)
+ONE(daedalus_items_vp9_avg4__neon_rows4)
+ONE(daedalus_items_vp9_avg4__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_sec) {
-  daedalus_items_av1_cdef8__neon_sec((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg4__vector_rows8)
+ONE(daedalus_items_vp9_avg4__vector_rows4)
+ONE(daedalus_items_vp9_avg4__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg64_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg64)
+ONE(daedalus_items_vp9_avg64__c_rows8)
+ONE(daedalus_items_vp9_avg64__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg64__neon_rows8)
+ONE(daedalus_items_vp9_avg64__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_inpri_r2) {
-  daedalus_items_av1_cdef8__vector_inpri_r2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_avg64__vector_rows8)
+ONE(daedalus_items_vp9_avg64__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg8_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg8)
+ONE(daedalus_items_vp9_avg8__c_rows8)
+ONE(daedalus_items_vp9_avg8__c_rows4)
+ONE(daedalus_items_vp9_avg8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg8__neon_rows8)
+ONE(daedalus_items_vp9_avg8__neon_rows4)
+ONE(daedalus_items_vp9_avg8__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_insec_r2) {
-  daedalus_items_av1_cdef8__vector_insec_r2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_avg8__vector_rows8)
+ONE(daedalus_items_vp9_avg8__vector_rows4)
+ONE(daedalus_items_vp9_avg8__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy16_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy16)
+ONE(daedalus_items_vp9_copy16__c_rows8)
+ONE(daedalus_items_vp9_copy16__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy16__neon_rows8)
+ONE(daedalus_items_vp9_copy16__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_inside_r2) {
-  daedalus_items_av1_cdef8__vector_inside_r2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_copy16__vector_rows8)
+ONE(daedalus_items_vp9_copy16__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy32_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy32)
+ONE(daedalus_items_vp9_copy32__c_rows8)
+ONE(daedalus_items_vp9_copy32__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy32__neon_rows8)
+ONE(daedalus_items_vp9_copy32__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_pri) {
-  daedalus_items_av1_cdef8__vector_pri((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_copy32__vector_rows8)
+ONE(daedalus_items_vp9_copy32__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy4_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy4)
+ONE(daedalus_items_vp9_copy4__c_rows8)
+ONE(daedalus_items_vp9_copy4__c_rows4)
+ONE(daedalus_items_vp9_copy4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy4__neon_rows8_x2)
+ONE(daedalus_items_vp9_copy4__neon_rows4)
+ONE(daedalus_items_vp9_copy4__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_sec) {
-  daedalus_items_av1_cdef8__vector_sec((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_copy4__vector_rows8_x2)
+ONE(daedalus_items_vp9_copy4__vector_rows4)
+ONE(daedalus_items_vp9_copy4__vector_full)
 #endif
-CALL(call_daedalus_items_av1_cdef8__c_inpri) {
-  daedalus_items_av1_cdef8__c_inpri((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_av1_cdef8__c_insec) {
-  daedalus_items_av1_cdef8__c_insec((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_av1_cdef8__c_inside) {
-  daedalus_items_av1_cdef8__c_inside((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_av1_cdef8__c_pri) {
-  daedalus_items_av1_cdef8__c_pri((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_av1_cdef8__c_sec) {
-  daedalus_items_av1_cdef8__c_sec((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy64_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy64)
+ONE(daedalus_items_vp9_copy64__c_rows8)
+ONE(daedalus_items_vp9_copy64__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef8__neon_full) {
-  daedalus_items_av1_cdef8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_copy64__neon_rows8)
+ONE(daedalus_items_vp9_copy64__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef8__vector_full) {
-  daedalus_items_av1_cdef8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_copy64__vector_rows8)
+ONE(daedalus_items_vp9_copy64__vector_full)
 #endif
-CALL(call_daedalus_items_av1_cdef8__c_full) {
-  daedalus_items_av1_cdef8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_av1_cdef_dir) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_av1_cdef_dir((const uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int32_t *)buffers[1].data, n_items);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy8_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy8)
+ONE(daedalus_items_vp9_copy8__c_rows8)
+ONE(daedalus_items_vp9_copy8__c_rows4)
+ONE(daedalus_items_vp9_copy8__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_cdef_dir__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_av1_cdef_dir__neon_full((const uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int32_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_copy8__neon_rows8)
+ONE(daedalus_items_vp9_copy8__neon_rows4)
+ONE(daedalus_items_vp9_copy8__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_cdef_dir__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_av1_cdef_dir__vector_full((const uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int32_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_copy8__vector_rows8)
+ONE(daedalus_items_vp9_copy8__vector_rows4)
+ONE(daedalus_items_vp9_copy8__vector_full)
 #endif
-CALL(call_daedalus_items_av1_cdef_dir__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_av1_cdef_dir__c_full((const uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int32_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_av1_sgr8) {
-  daedalus_items_av1_sgr8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_sgr8_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct16)
+ONE(daedalus_items_vp9_idct16__c_dc)
+ONE(daedalus_items_vp9_idct16__c_eob10)
+ONE(daedalus_items_vp9_idct16__c_eob38)
+ONE(daedalus_items_vp9_idct16__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_av1_sgr8__neon_full) {
-  daedalus_items_av1_sgr8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_sgr8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_idct16__neon_dc)
+ONE(daedalus_items_vp9_idct16__neon_eob10)
+ONE(daedalus_items_vp9_idct16__neon_eob38)
+ONE(daedalus_items_vp9_idct16__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_av1_sgr8__vector_full) {
-  daedalus_items_av1_sgr8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_sgr8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_idct16__vector_dc)
+ONE(daedalus_items_vp9_idct16__vector_eob10)
+ONE(daedalus_items_vp9_idct16__vector_eob38)
+ONE(daedalus_items_vp9_idct16__vector_full)
 #endif
-CALL(call_daedalus_items_av1_sgr8__c_full) {
-  daedalus_items_av1_sgr8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_sgr8_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_h264_deblock_luma_v) {
-  daedalus_items_h264_deblock_luma_v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct16)
+ONE(daedalus_clearing_items_vp9_idct16__c_dc)
+ONE(daedalus_clearing_items_vp9_idct16__c_eob10)
+ONE(daedalus_clearing_items_vp9_idct16__c_eob38)
+ONE(daedalus_clearing_items_vp9_idct16__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_deblock_luma_v__neon_full_early) {
-  daedalus_items_h264_deblock_luma_v__neon_full_early((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta,
-      meta_step);
-}
-
+ONE(daedalus_clearing_items_vp9_idct16__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct16__neon_eob10)
+ONE(daedalus_clearing_items_vp9_idct16__neon_eob38)
+ONE(daedalus_clearing_items_vp9_idct16__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_h264_deblock_luma_v__vector_full_early) {
-  daedalus_items_h264_deblock_luma_v__vector_full_early((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta,
-      meta_step);
-}
-
+ONE(daedalus_clearing_items_vp9_idct16__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct16__vector_eob10)
+ONE(daedalus_clearing_items_vp9_idct16__vector_eob38)
+ONE(daedalus_clearing_items_vp9_idct16__vector_full)
 #endif
-CALL(call_daedalus_items_h264_deblock_luma_v__c_full) {
-  daedalus_items_h264_deblock_luma_v__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct32)
+ONE(daedalus_items_vp9_idct32__c_dc)
+ONE(daedalus_items_vp9_idct32__c_eob34)
+ONE(daedalus_items_vp9_idct32__c_eob135)
+ONE(daedalus_items_vp9_idct32__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_deblock_luma_v__neon_full) {
-  daedalus_items_h264_deblock_luma_v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_idct32__neon_dc)
+ONE(daedalus_items_vp9_idct32__neon_eob34)
+ONE(daedalus_items_vp9_idct32__neon_eob135)
+ONE(daedalus_items_vp9_idct32__neon_full)
 #endif
-CALL(call_daedalus_items_h264_idct4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_h264_idct4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct32__vector_dc)
+ONE(daedalus_items_vp9_idct32__vector_eob34)
+ONE(daedalus_items_vp9_idct32__vector_eob135)
+ONE(daedalus_items_vp9_idct32__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct32)
+ONE(daedalus_clearing_items_vp9_idct32__c_dc)
+ONE(daedalus_clearing_items_vp9_idct32__c_eob34)
+ONE(daedalus_clearing_items_vp9_idct32__c_eob135)
+ONE(daedalus_clearing_items_vp9_idct32__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_idct4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_clearing_items_vp9_idct32__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct32__neon_eob34)
+ONE(daedalus_clearing_items_vp9_idct32__neon_eob135)
+ONE(daedalus_clearing_items_vp9_idct32__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_h264_idct4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct32__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct32__vector_eob34)
+ONE(daedalus_clearing_items_vp9_idct32__vector_eob135)
+ONE(daedalus_clearing_items_vp9_idct32__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct4)
+ONE(daedalus_items_vp9_idct4__c_dc)
+ONE(daedalus_items_vp9_idct4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct4__neon_dc_x2)
+ONE(daedalus_items_vp9_idct4__neon_full_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_h264_idct4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_items_vp9_idct4__vector_dc_x2)
+ONE(daedalus_items_vp9_idct4__vector_full_x2)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct4)
+ONE(daedalus_clearing_items_vp9_idct4__c_dc)
+ONE(daedalus_clearing_items_vp9_idct4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct4__neon_dc_x2)
+ONE(daedalus_clearing_items_vp9_idct4__neon_full_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_h264_idct4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_clearing_items_vp9_idct4__vector_dc_x2)
+ONE(daedalus_clearing_items_vp9_idct4__vector_full_x2)
 #endif
-CALL(call_daedalus_items_h264_idct4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_h264_idct4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct8)
+ONE(daedalus_items_vp9_idct8__c_dc)
+ONE(daedalus_items_vp9_idct8__c_eob12)
+ONE(daedalus_items_vp9_idct8__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_idct4__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_idct8__neon_dc)
+ONE(daedalus_items_vp9_idct8__neon_eob12)
+ONE(daedalus_items_vp9_idct8__neon_eob12_assumesum16)
+ONE(daedalus_items_vp9_idct8__neon_full)
+ONE(daedalus_items_vp9_idct8__neon_full_assumesum16)
 #endif
-CALL(call_daedalus_items_h264_idct8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_h264_idct8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct8__vector_dc)
+ONE(daedalus_items_vp9_idct8__vector_eob12)
+ONE(daedalus_items_vp9_idct8__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct8)
+ONE(daedalus_clearing_items_vp9_idct8__c_dc)
+ONE(daedalus_clearing_items_vp9_idct8__c_eob12)
+ONE(daedalus_clearing_items_vp9_idct8__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_idct8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_clearing_items_vp9_idct8__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct8__neon_eob12)
+ONE(daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16)
+ONE(daedalus_clearing_items_vp9_idct8__neon_full)
+ONE(daedalus_clearing_items_vp9_idct8__neon_full_assumesum16)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_h264_idct8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct8__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct8__vector_eob12)
+ONE(daedalus_clearing_items_vp9_idct8__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items); }
+ONE(daedalus_items_vp9_idct8_10)
+ONE(daedalus_items_vp9_idct8_10__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct8_10__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_h264_idct8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_items_vp9_idct8_10__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_10_h)
+ONE(daedalus_items_vp9_lpf16_10_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf16_10_h__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_h264_idct8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_lpf16_10_h__vector_full_early)
 #endif
-CALL(call_daedalus_items_h264_idct8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_h264_idct8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_h264_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_h264_qpel_mc20) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_qpel_mc20((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_10_v)
+ONE(daedalus_items_vp9_lpf16_10_v__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_qpel_mc20__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_qpel_mc20__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items);
-}
-
+ONE(daedalus_items_vp9_lpf16_10_v__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_h264_qpel_mc20__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_qpel_mc20__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items);
-}
-
+ONE(daedalus_items_vp9_lpf16_10_v__vector_full_early)
 #endif
-CALL(call_daedalus_items_h264_qpel_mc20__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_qpel_mc20__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf4_h)
+ONE(daedalus_items_vp9_lpf4_h__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_h264_qpel_mc20__neon_full_r2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_h264_qpel_mc20__neon_full_r2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items);
-}
-
+ONE(daedalus_items_vp9_lpf4_h__neon_full_early)
+ONE(daedalus_items_vp9_lpf4_h__neon_full)
+ONE(daedalus_items_vp9_lpf4_h__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf4_h__vector_full_early)
 #endif
-CALL(call_daedalus_items_sand128_nv12) {
-  daedalus_items_sand128_nv12((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf4_v)
+ONE(daedalus_items_vp9_lpf4_v__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_sand128_nv12__neon_full) {
-  daedalus_items_sand128_nv12__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_lpf4_v__neon_full_early)
+ONE(daedalus_items_vp9_lpf4_v__neon_full)
+ONE(daedalus_items_vp9_lpf4_v__neon_full_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_sand128_nv12__vector_full) {
-  daedalus_items_sand128_nv12__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_lpf4_v__vector_full_early)
 #endif
-CALL(call_daedalus_items_sand128_nv12__c_full) {
-  daedalus_items_sand128_nv12__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_sand128_p010) {
-  daedalus_items_sand128_p010((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_p010_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf8_h)
+ONE(daedalus_items_vp9_lpf8_h__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_sand128_p010__neon_full) {
-  daedalus_items_sand128_p010__neon_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_p010_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_lpf8_h__neon_full_branch_early)
+ONE(daedalus_items_vp9_lpf8_h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_sand128_p010__vector_full) {
-  daedalus_items_sand128_p010__vector_full((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (uint16_t *)buffers[1].data, buffers[1].stride, steps[1],
-      (const uint32_t *)buffers[2].data, buffers[2].stride, steps[2],
-      (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3], n_items,
-      (const daedalus_sand128_p010_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_lpf8_h__vector_full_branch_early)
 #endif
-CALL(call_daedalus_items_sand128_p010__c_full) {
-  daedalus_items_sand128_p010__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data,
-      buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3],
-      n_items, (const daedalus_sand128_p010_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_avg16) {
-  daedalus_items_vp9_avg16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf8_v)
+ONE(daedalus_items_vp9_lpf8_v__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg16__neon_rows8) {
-  daedalus_items_vp9_avg16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_lpf8_v__neon_full_branch_early)
+ONE(daedalus_items_vp9_lpf8_v__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_avg16__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf8_v__vector_full_branch_early)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16h)
+ONE(daedalus_items_vp9_mc_16h__c_sub8)
+ONE(daedalus_items_vp9_mc_16h__c_rows8)
+ONE(daedalus_items_vp9_mc_16h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16h__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_16h__neon_sub8)
+ONE(daedalus_items_vp9_mc_16h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg16__vector_rows8) {
-  daedalus_items_vp9_avg16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_16h__vector_sub8)
+ONE(daedalus_items_vp9_mc_16h__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16h__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_16h__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_avg16__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_16h__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_avg16__c_rows8) {
-  daedalus_items_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_avg16__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_16h__c_sub8)
+ONE(daedalus_tall_vp9_mc_16h__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16h_avg)
+ONE(daedalus_items_vp9_mc_16h_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_16h_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_16h_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg16__neon_full) {
-  daedalus_items_vp9_avg16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_16h_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_16h_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_16h_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg16__vector_full) {
-  daedalus_items_vp9_avg16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_16h_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_16h_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_avg16__c_full) {
-  daedalus_items_vp9_avg16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_avg32) {
-  daedalus_items_vp9_avg32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg32__neon_rows8) {
-  daedalus_items_vp9_avg32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_16h_avg__neon_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_avg32__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16h_avg__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_16h_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_16h_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16hv)
+ONE(daedalus_items_vp9_mc_16hv__c_sub8)
+ONE(daedalus_items_vp9_mc_16hv__c_rows8)
+ONE(daedalus_items_vp9_mc_16hv__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16hv__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_16hv__neon_sub8)
+ONE(daedalus_items_vp9_mc_16hv__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg32__vector_rows8) {
-  daedalus_items_vp9_avg32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_16hv__vector_sub8)
+ONE(daedalus_items_vp9_mc_16hv__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16hv__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_16hv__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_avg32__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_16hv__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_avg32__c_rows8) {
-  daedalus_items_vp9_avg32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_avg32__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_16hv__c_sub8)
+ONE(daedalus_tall_vp9_mc_16hv__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16hv_avg)
+ONE(daedalus_items_vp9_mc_16hv_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_16hv_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_16hv_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg32__neon_full) {
-  daedalus_items_vp9_avg32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_16hv_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_16hv_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg32__vector_full) {
-  daedalus_items_vp9_avg32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_16hv_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_16hv_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_avg32__c_full) {
-  daedalus_items_vp9_avg32__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg32_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_avg4) {
-  daedalus_items_vp9_avg4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg4__neon_rows8_r2) {
-  daedalus_items_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_16hv_avg__neon_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_avg4__neon_rows8_r2) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16hv_avg__vector_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg4__neon_rows4) {
-  daedalus_items_vp9_avg4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_16hv_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_16hv_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16v)
+ONE(daedalus_items_vp9_mc_16v__c_sub8)
+ONE(daedalus_items_vp9_mc_16v__c_rows8)
+ONE(daedalus_items_vp9_mc_16v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16v__neon_sub8)
+ONE(daedalus_items_vp9_mc_16v__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg4__vector_rows8) {
-  daedalus_items_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_16v__vector_sub8)
+ONE(daedalus_items_vp9_mc_16v__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16v__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_avg4__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_16v__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_16v__c_sub8)
+ONE(daedalus_tall_vp9_mc_16v__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16v_avg)
+ONE(daedalus_items_vp9_mc_16v_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_16v_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_16v_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16v_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_16v_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg4__vector_rows4) {
-  daedalus_items_vp9_avg4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_16v_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_16v_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_avg4__c_rows8) {
-  daedalus_items_vp9_avg4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_avg4__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
-CALL(call_daedalus_items_vp9_avg4__c_rows4) {
-  daedalus_items_vp9_avg4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg4__neon_full) {
-  daedalus_items_vp9_avg4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_16v_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg4__vector_full) {
-  daedalus_items_vp9_avg4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_16v_avg__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_avg4__c_full) {
-  daedalus_items_vp9_avg4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_16v_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_16v_avg__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_items_vp9_avg64) {
-  daedalus_items_vp9_avg64((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32h)
+ONE(daedalus_items_vp9_mc_32h__c_sub8)
+ONE(daedalus_items_vp9_mc_32h__c_rows8)
+ONE(daedalus_items_vp9_mc_32h__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg64__neon_rows8) {
-  daedalus_items_vp9_avg64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_32h__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_32h__neon_sub8)
+ONE(daedalus_items_vp9_mc_32h__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_avg64__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32h__vector_sub8)
+ONE(daedalus_items_vp9_mc_32h__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32h__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_32h__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg64__vector_rows8) {
-  daedalus_items_vp9_avg64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_32h__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_32h__c_sub8)
+ONE(daedalus_tall_vp9_mc_32h__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32h_avg)
+ONE(daedalus_items_vp9_mc_32h_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_32h_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_32h_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32h_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_32h_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_32h_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_avg64__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_32h_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_32h_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_avg64__c_rows8) {
-  daedalus_items_vp9_avg64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_avg64__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg64__neon_full) {
-  daedalus_items_vp9_avg64__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_32h_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg64__vector_full) {
-  daedalus_items_vp9_avg64__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_32h_avg__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_avg64__c_full) {
-  daedalus_items_vp9_avg64__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg64_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_32h_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_32h_avg__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_items_vp9_avg8) {
-  daedalus_items_vp9_avg8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32hv)
+ONE(daedalus_items_vp9_mc_32hv__c_sub8)
+ONE(daedalus_items_vp9_mc_32hv__c_rows8)
+ONE(daedalus_items_vp9_mc_32hv__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg8__neon_rows8) {
-  daedalus_items_vp9_avg8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_32hv__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_32hv__neon_sub8)
+ONE(daedalus_items_vp9_mc_32hv__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_avg8__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32hv__vector_sub8)
+ONE(daedalus_items_vp9_mc_32hv__vector_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg8__neon_rows4) {
-  daedalus_items_vp9_avg8__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32hv__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_32hv__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg8__vector_rows8) {
-  daedalus_items_vp9_avg8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_32hv__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_32hv__c_sub8)
+ONE(daedalus_tall_vp9_mc_32hv__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32hv_avg)
+ONE(daedalus_items_vp9_mc_32hv_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_32hv_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_32hv_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_32hv_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_32hv_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_avg8__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_items_vp9_mc_32hv_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_32hv_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_32hv_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg8__vector_rows4) {
-  daedalus_items_vp9_avg8__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_32hv_avg__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_avg8__c_rows8) {
-  daedalus_items_vp9_avg8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_avg8__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_avg8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
-CALL(call_daedalus_items_vp9_avg8__c_rows4) {
-  daedalus_items_vp9_avg8__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_32hv_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_32hv_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32v)
+ONE(daedalus_items_vp9_mc_32v__c_sub8)
+ONE(daedalus_items_vp9_mc_32v__c_rows8)
+ONE(daedalus_items_vp9_mc_32v__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_avg8__neon_full) {
-  daedalus_items_vp9_avg8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_32v__neon_sub8)
+ONE(daedalus_items_vp9_mc_32v__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_avg8__vector_full) {
-  daedalus_items_vp9_avg8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_32v__vector_sub8)
+ONE(daedalus_items_vp9_mc_32v__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_avg8__c_full) {
-  daedalus_items_vp9_avg8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg8_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_copy16) {
-  daedalus_items_vp9_copy16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy16__neon_rows8) {
-  daedalus_items_vp9_copy16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_32v__neon_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_copy16__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32v__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_32v__c_sub8)
+ONE(daedalus_tall_vp9_mc_32v__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32v_avg)
+ONE(daedalus_items_vp9_mc_32v_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_32v_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_32v_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32v_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_32v_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy16__vector_rows8) {
-  daedalus_items_vp9_copy16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_32v_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_32v_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32v_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_copy16__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_32v_avg__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_copy16__c_rows8) {
-  daedalus_items_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_copy16__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_32v_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_32v_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4h)
+ONE(daedalus_items_vp9_mc_4h__c_sub8)
+ONE(daedalus_items_vp9_mc_4h__c_rows8)
+ONE(daedalus_items_vp9_mc_4h__c_sub4)
+ONE(daedalus_items_vp9_mc_4h__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy16__neon_full) {
-  daedalus_items_vp9_copy16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4h__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_4h__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4h__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_4h__neon_sub4)
+ONE(daedalus_items_vp9_mc_4h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy16__vector_full) {
-  daedalus_items_vp9_copy16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4h__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4h__vector_sub4)
+ONE(daedalus_items_vp9_mc_4h__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_copy16__c_full) {
-  daedalus_items_vp9_copy16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_copy32) {
-  daedalus_items_vp9_copy32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy32__neon_rows8) {
-  daedalus_items_vp9_copy32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_4h__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_4h__neon_sub8_x2)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_copy32__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4h__vector_sub8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4h__c_sub8)
+ONE(daedalus_tall_vp9_mc_4h__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4h_avg)
+ONE(daedalus_items_vp9_mc_4h_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_4h_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_4h_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_4h_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4h_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_4h_avg__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4h_avg__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_4h_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_4h_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy32__vector_rows8) {
-  daedalus_items_vp9_copy32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_4h_avg__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4h_avg__vector_sub4)
+ONE(daedalus_items_vp9_mc_4h_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_copy32__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2)
 #endif
-CALL(call_daedalus_items_vp9_copy32__c_rows8) {
-  daedalus_items_vp9_copy32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_copy32__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_4h_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_4h_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4hv)
+ONE(daedalus_items_vp9_mc_4hv__c_sub8)
+ONE(daedalus_items_vp9_mc_4hv__c_rows8)
+ONE(daedalus_items_vp9_mc_4hv__c_sub4)
+ONE(daedalus_items_vp9_mc_4hv__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy32__neon_full) {
-  daedalus_items_vp9_copy32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4hv__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_4hv__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4hv__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_4hv__neon_sub4)
+ONE(daedalus_items_vp9_mc_4hv__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy32__vector_full) {
-  daedalus_items_vp9_copy32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4hv__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4hv__vector_sub4)
+ONE(daedalus_items_vp9_mc_4hv__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_copy32__c_full) {
-  daedalus_items_vp9_copy32__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy32_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_copy4) {
-  daedalus_items_vp9_copy4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy4__neon_rows8_x2) {
-  daedalus_items_vp9_copy4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_4hv__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_4hv__neon_sub8_x2)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_copy4__neon_rows8_x2) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4hv__vector_sub8_x2)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy4__neon_rows4) {
-  daedalus_items_vp9_copy4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_4hv__c_sub8)
+ONE(daedalus_tall_vp9_mc_4hv__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4hv_avg)
+ONE(daedalus_items_vp9_mc_4hv_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_4hv_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_4hv_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_4hv_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_4hv_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_4hv_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy4__vector_rows8_x2) {
-  daedalus_items_vp9_copy4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
+ONE(daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4hv_avg__vector_sub4)
+ONE(daedalus_items_vp9_mc_4hv_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_copy4__vector_rows8_x2) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4hv_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_4hv_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4v)
+ONE(daedalus_items_vp9_mc_4v__c_sub8)
+ONE(daedalus_items_vp9_mc_4v__c_rows8)
+ONE(daedalus_items_vp9_mc_4v__c_sub4)
+ONE(daedalus_items_vp9_mc_4v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4v__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4v__neon_sub4)
+ONE(daedalus_items_vp9_mc_4v__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy4__vector_rows4) {
-  daedalus_items_vp9_copy4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4v__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4v__vector_sub4)
+ONE(daedalus_items_vp9_mc_4v__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_copy4__c_rows8) {
-  daedalus_items_vp9_copy4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_copy4__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
-CALL(call_daedalus_items_vp9_copy4__c_rows4) {
-  daedalus_items_vp9_copy4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy4__neon_full) {
-  daedalus_items_vp9_copy4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_4v__neon_sub8_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy4__vector_full) {
-  daedalus_items_vp9_copy4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_4v__vector_sub8_x2)
 #endif
-CALL(call_daedalus_items_vp9_copy4__c_full) {
-  daedalus_items_vp9_copy4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_4v__c_sub8)
+ONE(daedalus_tall_vp9_mc_4v__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_items_vp9_copy64) {
-  daedalus_items_vp9_copy64((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4v_avg)
+ONE(daedalus_items_vp9_mc_4v_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_4v_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_4v_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_4v_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy64__neon_rows8) {
-  daedalus_items_vp9_copy64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_4v_avg__neon_sub8_x2)
+ONE(daedalus_items_vp9_mc_4v_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_4v_avg__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_copy64__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4v_avg__vector_sub8_x2)
+ONE(daedalus_items_vp9_mc_4v_avg__vector_sub4)
+ONE(daedalus_items_vp9_mc_4v_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy64__vector_rows8) {
-  daedalus_items_vp9_copy64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4v_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_4v_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64h)
+ONE(daedalus_items_vp9_mc_64h__c_sub8)
+ONE(daedalus_items_vp9_mc_64h__c_rows8)
+ONE(daedalus_items_vp9_mc_64h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64h__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_64h__neon_sub8)
+ONE(daedalus_items_vp9_mc_64h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_copy64__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_64h__vector_sub8)
+ONE(daedalus_items_vp9_mc_64h__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_copy64__c_rows8) {
-  daedalus_items_vp9_copy64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_copy64__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy64__neon_full) {
-  daedalus_items_vp9_copy64__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_64h__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_64h__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy64__vector_full) {
-  daedalus_items_vp9_copy64__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_64h__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_copy64__c_full) {
-  daedalus_items_vp9_copy64__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy64_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_64h__c_sub8)
+ONE(daedalus_tall_vp9_mc_64h__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_items_vp9_copy8) {
-  daedalus_items_vp9_copy8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64h_avg)
+ONE(daedalus_items_vp9_mc_64h_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_64h_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_64h_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy8__neon_rows8) {
-  daedalus_items_vp9_copy8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_64h_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_64h_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_64h_avg__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_copy8__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64h_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_64h_avg__vector_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy8__neon_rows4) {
-  daedalus_items_vp9_copy8__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_64h_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy8__vector_rows8) {
-  daedalus_items_vp9_copy8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_64h_avg__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_64h_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_64h_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64hv)
+ONE(daedalus_items_vp9_mc_64hv__c_sub8)
+ONE(daedalus_items_vp9_mc_64hv__c_rows8)
+ONE(daedalus_items_vp9_mc_64hv__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64hv__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_64hv__neon_sub8)
+ONE(daedalus_items_vp9_mc_64hv__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_copy8__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
+ONE(daedalus_items_vp9_mc_64hv__vector_sub8)
+ONE(daedalus_items_vp9_mc_64hv__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64hv__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_64hv__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy8__vector_rows4) {
-  daedalus_items_vp9_copy8__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_64hv__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_copy8__c_rows8) {
-  daedalus_items_vp9_copy8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_copy8__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  (void)meta;
-  daedalus_tall_vp9_copy8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
-}
-
-CALL(call_daedalus_items_vp9_copy8__c_rows4) {
-  daedalus_items_vp9_copy8__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_64hv__c_sub8)
+ONE(daedalus_tall_vp9_mc_64hv__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64hv_avg)
+ONE(daedalus_items_vp9_mc_64hv_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_64hv_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_64hv_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_copy8__neon_full) {
-  daedalus_items_vp9_copy8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_64hv_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_64hv_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_copy8__vector_full) {
-  daedalus_items_vp9_copy8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_64hv_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_64hv_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_copy8__c_full) {
-  daedalus_items_vp9_copy8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_iadst16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_64hv_avg__neon_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64hv_avg__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_64hv_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_64hv_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64v)
+ONE(daedalus_items_vp9_mc_64v__c_sub8)
+ONE(daedalus_items_vp9_mc_64v__c_rows8)
+ONE(daedalus_items_vp9_mc_64v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64v__neon_sub8)
+ONE(daedalus_items_vp9_mc_64v__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_items_vp9_mc_64v__vector_sub8)
+ONE(daedalus_items_vp9_mc_64v__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64v__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_64v__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_iadst16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_tall_vp9_mc_64v__c_sub8)
+ONE(daedalus_tall_vp9_mc_64v__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_clearing_items_vp9_iadst16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_iadst16_idct16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16_idct16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst16_idct16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16_idct16((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64v_avg)
+ONE(daedalus_items_vp9_mc_64v_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_64v_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_64v_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst16_idct16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16_idct16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_64v_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_64v_avg__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst16_idct16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16_idct16__neon_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64v_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_64v_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64v_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst16_idct16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16_idct16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_tall_vp9_mc_64v_avg__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_64v_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_64v_avg__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8h)
+ONE(daedalus_items_vp9_mc_8h__c_sub8)
+ONE(daedalus_items_vp9_mc_8h__c_rows8)
+ONE(daedalus_items_vp9_mc_8h__c_sub4)
+ONE(daedalus_items_vp9_mc_8h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8h__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_8h__neon_sub8)
+ONE(daedalus_items_vp9_mc_8h__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_8h__neon_sub4)
+ONE(daedalus_items_vp9_mc_8h__neon_rows8)
+ONE(daedalus_items_vp9_mc_8h__neon_sub8_r2_dot)
+ONE(daedalus_items_vp9_mc_8h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst16_idct16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16_idct16__vector_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_8h__vector_sub8)
+ONE(daedalus_items_vp9_mc_8h__vector_rows8)
+ONE(daedalus_items_vp9_mc_8h__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_iadst16_idct16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst16_idct16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst16_idct16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst16_idct16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_iadst4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_8h__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_8h__neon_sub8)
+ONE(daedalus_tall_vp9_mc_8h__neon_rows8)
+ONE(daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8h__vector_sub8)
+ONE(daedalus_tall_vp9_mc_8h__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8h__c_sub8)
+ONE(daedalus_tall_vp9_mc_8h__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8h_avg)
+ONE(daedalus_items_vp9_mc_8h_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_8h_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_8h_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8h_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_8h_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_8h_avg__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_8h_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_8h_avg__neon_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_items_vp9_mc_8h_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_8h_avg__vector_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_8h_avg__neon_sub8)
+ONE(daedalus_tall_vp9_mc_8h_avg__neon_rows8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_8h_avg__vector_sub8)
+ONE(daedalus_tall_vp9_mc_8h_avg__vector_rows8)
 #endif
-CALL(call_daedalus_items_vp9_iadst4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_iadst4_idct4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_tall_vp9_mc_8h_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_8h_avg__c_rows8)
+#undef ONE
 
-CALL(call_daedalus_clearing_items_vp9_iadst4_idct4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8hv)
+ONE(daedalus_items_vp9_mc_8hv__c_sub8)
+ONE(daedalus_items_vp9_mc_8hv__c_rows8)
+ONE(daedalus_items_vp9_mc_8hv__c_sub4)
+ONE(daedalus_items_vp9_mc_8hv__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst4_idct4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_8hv__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_8hv__neon_sub8)
+ONE(daedalus_items_vp9_mc_8hv__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_8hv__neon_sub4)
+ONE(daedalus_items_vp9_mc_8hv__neon_full)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8hv__vector_sub8)
+ONE(daedalus_items_vp9_mc_8hv__vector_sub4)
+ONE(daedalus_items_vp9_mc_8hv__vector_full)
+#endif
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8hv__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_8hv__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst4_idct4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
+ONE(daedalus_tall_vp9_mc_8hv__vector_sub8)
+#endif
+ONE(daedalus_tall_vp9_mc_8hv__c_sub8)
+ONE(daedalus_tall_vp9_mc_8hv__c_rows8)
+#undef ONE
 
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8hv_avg)
+ONE(daedalus_items_vp9_mc_8hv_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_8hv_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_8hv_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_8hv_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot)
+ONE(daedalus_items_vp9_mc_8hv_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot)
+ONE(daedalus_items_vp9_mc_8hv_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_8hv_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_8hv_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_8hv_avg__vector_sub4)
+ONE(daedalus_items_vp9_mc_8hv_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_iadst4_idct4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst4_idct4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_iadst8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
+ONE(daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot)
+ONE(daedalus_tall_vp9_mc_8hv_avg__neon_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_iadst8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_iadst8_idct8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst8_idct8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iadst8_idct8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8_idct8__neon_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iadst8_idct8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8_idct8__vector_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_iadst8_idct8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iadst8_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iadst8_idct8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iadst8_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_idct16) {
-  daedalus_items_vp9_idct16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16) {
-  daedalus_clearing_items_vp9_idct16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct16__neon_dc) {
-  daedalus_items_vp9_idct16__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct16__neon_dc) {
-  daedalus_clearing_items_vp9_idct16__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct16__neon_eob10) {
-  daedalus_items_vp9_idct16__neon_eob10((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct16__neon_eob10) {
-  daedalus_clearing_items_vp9_idct16__neon_eob10((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct16__neon_eob38) {
-  daedalus_items_vp9_idct16__neon_eob38((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct16__neon_eob38) {
-  daedalus_clearing_items_vp9_idct16__neon_eob38((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct16__vector_dc) {
-  daedalus_items_vp9_idct16__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct16__vector_dc) {
-  daedalus_clearing_items_vp9_idct16__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct16__vector_eob10) {
-  daedalus_items_vp9_idct16__vector_eob10((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct16__vector_eob10) {
-  daedalus_clearing_items_vp9_idct16__vector_eob10((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct16__vector_eob38) {
-  daedalus_items_vp9_idct16__vector_eob38((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct16__vector_eob38) {
-  daedalus_clearing_items_vp9_idct16__vector_eob38((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct16__c_dc) {
-  daedalus_items_vp9_idct16__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16__c_dc) {
-  daedalus_clearing_items_vp9_idct16__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct16__c_eob10) {
-  daedalus_items_vp9_idct16__c_eob10((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16__c_eob10) {
-  daedalus_clearing_items_vp9_idct16__c_eob10((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct16__c_eob38) {
-  daedalus_items_vp9_idct16__c_eob38((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16__c_eob38) {
-  daedalus_clearing_items_vp9_idct16__c_eob38((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct16__neon_full) {
-  daedalus_items_vp9_idct16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct16__neon_full) {
-  daedalus_clearing_items_vp9_idct16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct16__vector_full) {
-  daedalus_items_vp9_idct16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct16__vector_full) {
-  daedalus_clearing_items_vp9_idct16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct16__c_full) {
-  daedalus_items_vp9_idct16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16__c_full) {
-  daedalus_clearing_items_vp9_idct16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta,
-      meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct16_iadst16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct16_iadst16((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16_iadst16) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct16_iadst16((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct16_iadst16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct16_iadst16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct16_iadst16__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct16_iadst16__neon_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct16_iadst16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct16_iadst16__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct16_iadst16__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct16_iadst16__vector_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct16_iadst16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct16_iadst16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct16_iadst16__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct16_iadst16__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_idct32) {
-  daedalus_items_vp9_idct32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct32) {
-  daedalus_clearing_items_vp9_idct32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct32__neon_dc) {
-  daedalus_items_vp9_idct32__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct32__neon_dc) {
-  daedalus_clearing_items_vp9_idct32__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct32__neon_eob34) {
-  daedalus_items_vp9_idct32__neon_eob34((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct32__neon_eob34) {
-  daedalus_clearing_items_vp9_idct32__neon_eob34((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct32__neon_eob135) {
-  daedalus_items_vp9_idct32__neon_eob135((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct32__neon_eob135) {
-  daedalus_clearing_items_vp9_idct32__neon_eob135((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct32__vector_dc) {
-  daedalus_items_vp9_idct32__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct32__vector_dc) {
-  daedalus_clearing_items_vp9_idct32__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct32__vector_eob34) {
-  daedalus_items_vp9_idct32__vector_eob34((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct32__vector_eob34) {
-  daedalus_clearing_items_vp9_idct32__vector_eob34((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct32__vector_eob135) {
-  daedalus_items_vp9_idct32__vector_eob135((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct32__vector_eob135) {
-  daedalus_clearing_items_vp9_idct32__vector_eob135((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct32__c_dc) {
-  daedalus_items_vp9_idct32__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct32__c_dc) {
-  daedalus_clearing_items_vp9_idct32__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct32__c_eob34) {
-  daedalus_items_vp9_idct32__c_eob34((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct32__c_eob34) {
-  daedalus_clearing_items_vp9_idct32__c_eob34((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct32__c_eob135) {
-  daedalus_items_vp9_idct32__c_eob135((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct32__c_eob135) {
-  daedalus_clearing_items_vp9_idct32__c_eob135((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct32__neon_full) {
-  daedalus_items_vp9_idct32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct32__neon_full) {
-  daedalus_clearing_items_vp9_idct32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct32__vector_full) {
-  daedalus_items_vp9_idct32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct32__vector_full) {
-  daedalus_clearing_items_vp9_idct32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct32__c_full) {
-  daedalus_items_vp9_idct32__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct32__c_full) {
-  daedalus_clearing_items_vp9_idct32__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta,
-      meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct4) {
-  daedalus_items_vp9_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct4) {
-  daedalus_clearing_items_vp9_idct4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct4__neon_dc_x2) {
-  daedalus_items_vp9_idct4__neon_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct4__neon_dc_x2) {
-  daedalus_clearing_items_vp9_idct4__neon_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct4__vector_dc_x2) {
-  daedalus_items_vp9_idct4__vector_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct4__vector_dc_x2) {
-  daedalus_clearing_items_vp9_idct4__vector_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct4__c_dc) {
-  daedalus_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct4__c_dc) {
-  daedalus_clearing_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct4__neon_full_x2) {
-  daedalus_items_vp9_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct4__neon_full_x2) {
-  daedalus_clearing_items_vp9_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct4__vector_full_x2) {
-  daedalus_items_vp9_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct4__vector_full_x2) {
-  daedalus_clearing_items_vp9_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct4__c_full) {
-  daedalus_items_vp9_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct4__c_full) {
-  daedalus_clearing_items_vp9_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct4_iadst4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct4_iadst4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct4_iadst4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct4_iadst4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct4_iadst4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct4_iadst4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_idct8) {
-  daedalus_items_vp9_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8) {
-  daedalus_clearing_items_vp9_idct8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8__neon_dc) {
-  daedalus_items_vp9_idct8__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8__neon_dc) {
-  daedalus_clearing_items_vp9_idct8__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8__neon_eob12) {
-  daedalus_items_vp9_idct8__neon_eob12((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8__neon_eob12) {
-  daedalus_clearing_items_vp9_idct8__neon_eob12((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct8__vector_dc) {
-  daedalus_items_vp9_idct8__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct8__vector_dc) {
-  daedalus_clearing_items_vp9_idct8__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct8__vector_eob12) {
-  daedalus_items_vp9_idct8__vector_eob12((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct8__vector_eob12) {
-  daedalus_clearing_items_vp9_idct8__vector_eob12((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct8__c_dc) {
-  daedalus_items_vp9_idct8__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8__c_dc) {
-  daedalus_clearing_items_vp9_idct8__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_idct8__c_eob12) {
-  daedalus_items_vp9_idct8__c_eob12((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8__c_eob12) {
-  daedalus_clearing_items_vp9_idct8__c_eob12((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8__neon_eob12_assumesum16) {
-  daedalus_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16) {
-  daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
-      (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8__neon_full) {
-  daedalus_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8__neon_full) {
-  daedalus_clearing_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct8__vector_full) {
-  daedalus_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct8__vector_full) {
-  daedalus_clearing_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct8__c_full) {
-  daedalus_items_vp9_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8__c_full) {
-  daedalus_clearing_items_vp9_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8__neon_full_assumesum16) {
-  daedalus_items_vp9_idct8__neon_full_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16) {
-  daedalus_clearing_items_vp9_idct8__neon_full_assumesum16((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
-      (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct8_10) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_10((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int32_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8_10__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_10__neon_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int32_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct8_10__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_10__vector_full((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int32_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct8_10__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_10__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int32_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_idct8_iadst8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8_iadst8) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct8_iadst8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_idct8_iadst8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct8_iadst8__neon_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_idct8_iadst8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_iadst8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct8_iadst8__vector_full((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_idct8_iadst8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_idct8_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_idct8_iadst8__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_idct8_iadst8__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_iwht4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iwht4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iwht4) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_iwht4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iwht4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_clearing_items_vp9_iwht4__neon_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_iwht4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iwht4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_clearing_items_vp9_iwht4__vector_full_x2) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_iwht4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_items_vp9_iwht4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_clearing_items_vp9_iwht4__c_full) {
-  (void)meta;
-  (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4__c_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items);
-}
-
-CALL(call_daedalus_items_vp9_lpf16_10_h) {
-  daedalus_items_vp9_lpf16_10_h((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf16_10_h__neon_full_early) {
-  daedalus_items_vp9_lpf16_10_h__neon_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf16_10_h__vector_full_early) {
-  daedalus_items_vp9_lpf16_10_h__vector_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf16_10_h__c_full) {
-  daedalus_items_vp9_lpf16_10_h__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_lpf16_10_v) {
-  daedalus_items_vp9_lpf16_10_v((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf16_10_v__neon_full_early) {
-  daedalus_items_vp9_lpf16_10_v__neon_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf16_10_v__vector_full_early) {
-  daedalus_items_vp9_lpf16_10_v__vector_full_early((uint16_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf16_10_v__c_full) {
-  daedalus_items_vp9_lpf16_10_v__c_full((uint16_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_lpf4_h) {
-  daedalus_items_vp9_lpf4_h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_h__neon_full_early) {
-  daedalus_items_vp9_lpf4_h__neon_full_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf4_h__vector_full_early) {
-  daedalus_items_vp9_lpf4_h__vector_full_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf4_h__c_full) {
-  daedalus_items_vp9_lpf4_h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_h__neon_full) {
-  daedalus_items_vp9_lpf4_h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_h__neon_full_x2) {
-  daedalus_items_vp9_lpf4_h__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf4_v) {
-  daedalus_items_vp9_lpf4_v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_v__neon_full_early) {
-  daedalus_items_vp9_lpf4_v__neon_full_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf4_v__vector_full_early) {
-  daedalus_items_vp9_lpf4_v__vector_full_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf4_v__c_full) {
-  daedalus_items_vp9_lpf4_v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_v__neon_full) {
-  daedalus_items_vp9_lpf4_v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf4_v__neon_full_x2) {
-  daedalus_items_vp9_lpf4_v__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf8_h) {
-  daedalus_items_vp9_lpf8_h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf8_h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf8_h__neon_full_branch_early) {
-  daedalus_items_vp9_lpf8_h__neon_full_branch_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf8_h__vector_full_branch_early) {
-  daedalus_items_vp9_lpf8_h__vector_full_branch_early((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf8_h__c_full) {
-  daedalus_items_vp9_lpf8_h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf8_h__neon_full) {
-  daedalus_items_vp9_lpf8_h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf8_v) {
-  daedalus_items_vp9_lpf8_v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items,
-      (const daedalus_vp9_lpf8_v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf8_v__neon_full_branch_early) {
-  daedalus_items_vp9_lpf8_v__neon_full_branch_early((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_lpf8_v__vector_full_branch_early) {
-  daedalus_items_vp9_lpf8_v__vector_full_branch_early((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_lpf8_v__c_full) {
-  daedalus_items_vp9_lpf8_v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_lpf8_v__neon_full) {
-  daedalus_items_vp9_lpf8_v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16h) {
-  daedalus_items_vp9_mc_16h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h__neon_sub8_dot) {
-  daedalus_items_vp9_mc_16h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16h__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h__neon_sub8) {
-  daedalus_items_vp9_mc_16h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16h__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16h__vector_sub8) {
-  daedalus_items_vp9_mc_16h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16h__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16h__c_sub8) {
-  daedalus_items_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16h__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16h__c_rows8) {
-  daedalus_items_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16h__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h__neon_full) {
-  daedalus_items_vp9_mc_16h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16h__vector_full) {
-  daedalus_items_vp9_mc_16h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16h__c_full) {
-  daedalus_items_vp9_mc_16h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_16h_avg) {
-  daedalus_items_vp9_mc_16h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h_avg__neon_sub8) {
-  daedalus_items_vp9_mc_16h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16h_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16h_avg__vector_sub8) {
-  daedalus_items_vp9_mc_16h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16h_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16h_avg__c_sub8) {
-  daedalus_items_vp9_mc_16h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16h_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16h_avg__c_rows8) {
-  daedalus_items_vp9_mc_16h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16h_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16h_avg__neon_full) {
-  daedalus_items_vp9_mc_16h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16h_avg__vector_full) {
-  daedalus_items_vp9_mc_16h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16h_avg__c_full) {
-  daedalus_items_vp9_mc_16h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_16hv) {
-  daedalus_items_vp9_mc_16hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv__neon_sub8_dot) {
-  daedalus_items_vp9_mc_16hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv__neon_sub8) {
-  daedalus_items_vp9_mc_16hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16hv__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16hv__vector_sub8) {
-  daedalus_items_vp9_mc_16hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16hv__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16hv__c_sub8) {
-  daedalus_items_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16hv__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16hv__c_rows8) {
-  daedalus_items_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16hv__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
-      n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv__neon_full) {
-  daedalus_items_vp9_mc_16hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16hv__vector_full) {
-  daedalus_items_vp9_mc_16hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16hv__c_full) {
-  daedalus_items_vp9_mc_16hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_16hv_avg) {
-  daedalus_items_vp9_mc_16hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv_avg__neon_sub8) {
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16hv_avg__vector_sub8) {
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16hv_avg__c_sub8) {
-  daedalus_items_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16hv_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16hv_avg__c_rows8) {
-  daedalus_items_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16hv_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16hv_avg__neon_full) {
-  daedalus_items_vp9_mc_16hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16hv_avg__vector_full) {
-  daedalus_items_vp9_mc_16hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16hv_avg__c_full) {
-  daedalus_items_vp9_mc_16hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_16v) {
-  daedalus_items_vp9_mc_16v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16v__neon_sub8) {
-  daedalus_items_vp9_mc_16v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16v__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16v__vector_sub8) {
-  daedalus_items_vp9_mc_16v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16v__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16v__c_sub8) {
-  daedalus_items_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16v__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16v__c_rows8) {
-  daedalus_items_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16v__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16v__neon_full) {
-  daedalus_items_vp9_mc_16v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16v__vector_full) {
-  daedalus_items_vp9_mc_16v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16v__c_full) {
-  daedalus_items_vp9_mc_16v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_16v_avg) {
-  daedalus_items_vp9_mc_16v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16v_avg__neon_sub8) {
-  daedalus_items_vp9_mc_16v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_16v_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16v_avg__vector_sub8) {
-  daedalus_items_vp9_mc_16v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_16v_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16v_avg__c_sub8) {
-  daedalus_items_vp9_mc_16v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16v_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_16v_avg__c_rows8) {
-  daedalus_items_vp9_mc_16v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_16v_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_16v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_16v_avg__neon_full) {
-  daedalus_items_vp9_mc_16v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_16v_avg__vector_full) {
-  daedalus_items_vp9_mc_16v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_16v_avg__c_full) {
-  daedalus_items_vp9_mc_16v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32h) {
-  daedalus_items_vp9_mc_32h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h__neon_sub8_dot) {
-  daedalus_items_vp9_mc_32h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32h__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h__neon_sub8) {
-  daedalus_items_vp9_mc_32h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32h__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32h__vector_sub8) {
-  daedalus_items_vp9_mc_32h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32h__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32h__c_sub8) {
-  daedalus_items_vp9_mc_32h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32h__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32h__c_rows8) {
-  daedalus_items_vp9_mc_32h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32h__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h__neon_full) {
-  daedalus_items_vp9_mc_32h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32h__vector_full) {
-  daedalus_items_vp9_mc_32h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32h__c_full) {
-  daedalus_items_vp9_mc_32h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32h_avg) {
-  daedalus_items_vp9_mc_32h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_32h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h_avg__neon_sub8) {
-  daedalus_items_vp9_mc_32h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32h_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32h_avg__vector_sub8) {
-  daedalus_items_vp9_mc_32h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32h_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32h_avg__c_sub8) {
-  daedalus_items_vp9_mc_32h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32h_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32h_avg__c_rows8) {
-  daedalus_items_vp9_mc_32h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32h_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32h_avg__neon_full) {
-  daedalus_items_vp9_mc_32h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32h_avg__vector_full) {
-  daedalus_items_vp9_mc_32h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32h_avg__c_full) {
-  daedalus_items_vp9_mc_32h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32hv) {
-  daedalus_items_vp9_mc_32hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv__neon_sub8_dot) {
-  daedalus_items_vp9_mc_32hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv__neon_sub8) {
-  daedalus_items_vp9_mc_32hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32hv__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32hv__vector_sub8) {
-  daedalus_items_vp9_mc_32hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32hv__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32hv__c_sub8) {
-  daedalus_items_vp9_mc_32hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32hv__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32hv__c_rows8) {
-  daedalus_items_vp9_mc_32hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32hv__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
-      n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv__neon_full) {
-  daedalus_items_vp9_mc_32hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32hv__vector_full) {
-  daedalus_items_vp9_mc_32hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32hv__c_full) {
-  daedalus_items_vp9_mc_32hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32hv_avg) {
-  daedalus_items_vp9_mc_32hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv_avg__neon_sub8) {
-  daedalus_items_vp9_mc_32hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32hv_avg__vector_sub8) {
-  daedalus_items_vp9_mc_32hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32hv_avg__c_sub8) {
-  daedalus_items_vp9_mc_32hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32hv_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32hv_avg__c_rows8) {
-  daedalus_items_vp9_mc_32hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32hv_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32hv_avg__neon_full) {
-  daedalus_items_vp9_mc_32hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32hv_avg__vector_full) {
-  daedalus_items_vp9_mc_32hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32hv_avg__c_full) {
-  daedalus_items_vp9_mc_32hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32v) {
-  daedalus_items_vp9_mc_32v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32v__neon_sub8) {
-  daedalus_items_vp9_mc_32v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32v__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32v__vector_sub8) {
-  daedalus_items_vp9_mc_32v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32v__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32v__c_sub8) {
-  daedalus_items_vp9_mc_32v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32v__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32v__c_rows8) {
-  daedalus_items_vp9_mc_32v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32v__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32v__neon_full) {
-  daedalus_items_vp9_mc_32v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32v__vector_full) {
-  daedalus_items_vp9_mc_32v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32v__c_full) {
-  daedalus_items_vp9_mc_32v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_32v_avg) {
-  daedalus_items_vp9_mc_32v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32v_avg__neon_sub8) {
-  daedalus_items_vp9_mc_32v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_32v_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32v_avg__vector_sub8) {
-  daedalus_items_vp9_mc_32v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_32v_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32v_avg__c_sub8) {
-  daedalus_items_vp9_mc_32v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32v_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_32v_avg__c_rows8) {
-  daedalus_items_vp9_mc_32v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_32v_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_32v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_32v_avg__neon_full) {
-  daedalus_items_vp9_mc_32v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_32v_avg__vector_full) {
-  daedalus_items_vp9_mc_32v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_32v_avg__c_full) {
-  daedalus_items_vp9_mc_32v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h) {
-  daedalus_items_vp9_mc_4h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h__neon_sub8_dot) {
-  daedalus_items_vp9_mc_4h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4h__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4h__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4h__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h__neon_sub4_dot) {
-  daedalus_items_vp9_mc_4h__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h__neon_sub4) {
-  daedalus_items_vp9_mc_4h__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4h__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4h__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h__vector_sub4) {
-  daedalus_items_vp9_mc_4h__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4h__c_sub8) {
-  daedalus_items_vp9_mc_4h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4h__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h__c_rows8) {
-  daedalus_items_vp9_mc_4h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4h__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h__c_sub4) {
-  daedalus_items_vp9_mc_4h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h__neon_full) {
-  daedalus_items_vp9_mc_4h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h__vector_full) {
-  daedalus_items_vp9_mc_4h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4h__c_full) {
-  daedalus_items_vp9_mc_4h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h_avg) {
-  daedalus_items_vp9_mc_4h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_4h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h_avg__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4h_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot) {
-  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h_avg__neon_sub4) {
-  daedalus_items_vp9_mc_4h_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h_avg__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4h_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h_avg__vector_sub4) {
-  daedalus_items_vp9_mc_4h_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4h_avg__c_sub8) {
-  daedalus_items_vp9_mc_4h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4h_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h_avg__c_rows8) {
-  daedalus_items_vp9_mc_4h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4h_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4h_avg__c_sub4) {
-  daedalus_items_vp9_mc_4h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4h_avg__neon_full) {
-  daedalus_items_vp9_mc_4h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4h_avg__vector_full) {
-  daedalus_items_vp9_mc_4h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4h_avg__c_full) {
-  daedalus_items_vp9_mc_4h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv) {
-  daedalus_items_vp9_mc_4hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv__neon_sub8_dot) {
-  daedalus_items_vp9_mc_4hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4hv__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4hv__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv__neon_sub4_dot) {
-  daedalus_items_vp9_mc_4hv__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv__neon_sub4) {
-  daedalus_items_vp9_mc_4hv__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4hv__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv__vector_sub4) {
-  daedalus_items_vp9_mc_4hv__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4hv__c_sub8) {
-  daedalus_items_vp9_mc_4hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4hv__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv__c_rows8) {
-  daedalus_items_vp9_mc_4hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4hv__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv__c_sub4) {
-  daedalus_items_vp9_mc_4hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv__neon_full) {
-  daedalus_items_vp9_mc_4hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv__vector_full) {
-  daedalus_items_vp9_mc_4hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4hv__c_full) {
-  daedalus_items_vp9_mc_4hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv_avg) {
-  daedalus_items_vp9_mc_4hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot) {
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv_avg__neon_sub4) {
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv_avg__vector_sub4) {
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4hv_avg__c_sub8) {
-  daedalus_items_vp9_mc_4hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4hv_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv_avg__c_rows8) {
-  daedalus_items_vp9_mc_4hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4hv_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4hv_avg__c_sub4) {
-  daedalus_items_vp9_mc_4hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4hv_avg__neon_full) {
-  daedalus_items_vp9_mc_4hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4hv_avg__vector_full) {
-  daedalus_items_vp9_mc_4hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4hv_avg__c_full) {
-  daedalus_items_vp9_mc_4hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v) {
-  daedalus_items_vp9_mc_4v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4v__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4v__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v__neon_sub4) {
-  daedalus_items_vp9_mc_4v__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4v__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4v__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v__vector_sub4) {
-  daedalus_items_vp9_mc_4v__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4v__c_sub8) {
-  daedalus_items_vp9_mc_4v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4v__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v__c_rows8) {
-  daedalus_items_vp9_mc_4v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4v__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v__c_sub4) {
-  daedalus_items_vp9_mc_4v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v__neon_full) {
-  daedalus_items_vp9_mc_4v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v__vector_full) {
-  daedalus_items_vp9_mc_4v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4v__c_full) {
-  daedalus_items_vp9_mc_4v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v_avg) {
-  daedalus_items_vp9_mc_4v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v_avg__neon_sub8_x2) {
-  daedalus_items_vp9_mc_4v_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v_avg__neon_sub4) {
-  daedalus_items_vp9_mc_4v_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v_avg__vector_sub8_x2) {
-  daedalus_items_vp9_mc_4v_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v_avg__vector_sub4) {
-  daedalus_items_vp9_mc_4v_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4v_avg__c_sub8) {
-  daedalus_items_vp9_mc_4v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4v_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v_avg__c_rows8) {
-  daedalus_items_vp9_mc_4v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_4v_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_4v_avg__c_sub4) {
-  daedalus_items_vp9_mc_4v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_4v_avg__neon_full) {
-  daedalus_items_vp9_mc_4v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_4v_avg__vector_full) {
-  daedalus_items_vp9_mc_4v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_4v_avg__c_full) {
-  daedalus_items_vp9_mc_4v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64h) {
-  daedalus_items_vp9_mc_64h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h__neon_sub8_dot) {
-  daedalus_items_vp9_mc_64h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64h__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h__neon_sub8) {
-  daedalus_items_vp9_mc_64h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64h__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64h__vector_sub8) {
-  daedalus_items_vp9_mc_64h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64h__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64h__c_sub8) {
-  daedalus_items_vp9_mc_64h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64h__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64h__c_rows8) {
-  daedalus_items_vp9_mc_64h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64h__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h__neon_full) {
-  daedalus_items_vp9_mc_64h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64h__vector_full) {
-  daedalus_items_vp9_mc_64h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64h__c_full) {
-  daedalus_items_vp9_mc_64h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64h_avg) {
-  daedalus_items_vp9_mc_64h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_64h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h_avg__neon_sub8) {
-  daedalus_items_vp9_mc_64h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64h_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64h_avg__vector_sub8) {
-  daedalus_items_vp9_mc_64h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64h_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64h_avg__c_sub8) {
-  daedalus_items_vp9_mc_64h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64h_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64h_avg__c_rows8) {
-  daedalus_items_vp9_mc_64h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64h_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64h_avg__neon_full) {
-  daedalus_items_vp9_mc_64h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64h_avg__vector_full) {
-  daedalus_items_vp9_mc_64h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64h_avg__c_full) {
-  daedalus_items_vp9_mc_64h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64hv) {
-  daedalus_items_vp9_mc_64hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv__neon_sub8_dot) {
-  daedalus_items_vp9_mc_64hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv__neon_sub8) {
-  daedalus_items_vp9_mc_64hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64hv__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64hv__vector_sub8) {
-  daedalus_items_vp9_mc_64hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64hv__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64hv__c_sub8) {
-  daedalus_items_vp9_mc_64hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64hv__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64hv__c_rows8) {
-  daedalus_items_vp9_mc_64hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64hv__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
-      n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv__neon_full) {
-  daedalus_items_vp9_mc_64hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64hv__vector_full) {
-  daedalus_items_vp9_mc_64hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64hv__c_full) {
-  daedalus_items_vp9_mc_64hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64hv_avg) {
-  daedalus_items_vp9_mc_64hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv_avg__neon_sub8) {
-  daedalus_items_vp9_mc_64hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64hv_avg__vector_sub8) {
-  daedalus_items_vp9_mc_64hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64hv_avg__c_sub8) {
-  daedalus_items_vp9_mc_64hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64hv_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64hv_avg__c_rows8) {
-  daedalus_items_vp9_mc_64hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64hv_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64hv_avg__neon_full) {
-  daedalus_items_vp9_mc_64hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64hv_avg__vector_full) {
-  daedalus_items_vp9_mc_64hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64hv_avg__c_full) {
-  daedalus_items_vp9_mc_64hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64v) {
-  daedalus_items_vp9_mc_64v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64v__neon_sub8) {
-  daedalus_items_vp9_mc_64v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64v__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64v__vector_sub8) {
-  daedalus_items_vp9_mc_64v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64v__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64v__c_sub8) {
-  daedalus_items_vp9_mc_64v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64v__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64v__c_rows8) {
-  daedalus_items_vp9_mc_64v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64v__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64v__neon_full) {
-  daedalus_items_vp9_mc_64v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64v__vector_full) {
-  daedalus_items_vp9_mc_64v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64v__c_full) {
-  daedalus_items_vp9_mc_64v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_64v_avg) {
-  daedalus_items_vp9_mc_64v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64v_avg__neon_sub8) {
-  daedalus_items_vp9_mc_64v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_64v_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64v_avg__vector_sub8) {
-  daedalus_items_vp9_mc_64v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_64v_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64v_avg__c_sub8) {
-  daedalus_items_vp9_mc_64v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64v_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_64v_avg__c_rows8) {
-  daedalus_items_vp9_mc_64v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_64v_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_64v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_64v_avg__neon_full) {
-  daedalus_items_vp9_mc_64v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_64v_avg__vector_full) {
-  daedalus_items_vp9_mc_64v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_64v_avg__c_full) {
-  daedalus_items_vp9_mc_64v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h) {
-  daedalus_items_vp9_mc_8h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_sub8_dot) {
-  daedalus_items_vp9_mc_8h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_sub8) {
-  daedalus_items_vp9_mc_8h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_sub4_dot) {
-  daedalus_items_vp9_mc_8h__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_sub4) {
-  daedalus_items_vp9_mc_8h__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_rows8) {
-  daedalus_items_vp9_mc_8h__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h__vector_sub8) {
-  daedalus_items_vp9_mc_8h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8h__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h__vector_rows8) {
-  daedalus_items_vp9_mc_8h__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8h__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8h__c_sub8) {
-  daedalus_items_vp9_mc_8h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8h__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h__c_rows8) {
-  daedalus_items_vp9_mc_8h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8h__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h__c_sub4) {
-  daedalus_items_vp9_mc_8h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot) {
-  daedalus_items_vp9_mc_8h__neon_sub8_r2_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h__neon_full) {
-  daedalus_items_vp9_mc_8h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h__vector_full) {
-  daedalus_items_vp9_mc_8h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8h__c_full) {
-  daedalus_items_vp9_mc_8h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h_avg) {
-  daedalus_items_vp9_mc_8h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_sub8) {
-  daedalus_items_vp9_mc_8h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_sub4_dot) {
-  daedalus_items_vp9_mc_8h_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_sub4) {
-  daedalus_items_vp9_mc_8h_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_rows8) {
-  daedalus_items_vp9_mc_8h_avg__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8h_avg__neon_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h_avg__vector_sub8) {
-  daedalus_items_vp9_mc_8h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8h_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h_avg__vector_rows8) {
-  daedalus_items_vp9_mc_8h_avg__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8h_avg__vector_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8h_avg__c_sub8) {
-  daedalus_items_vp9_mc_8h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8h_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h_avg__c_rows8) {
-  daedalus_items_vp9_mc_8h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8h_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8h_avg__c_sub4) {
-  daedalus_items_vp9_mc_8h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8h_avg__neon_full) {
-  daedalus_items_vp9_mc_8h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8h_avg__vector_full) {
-  daedalus_items_vp9_mc_8h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8h_avg__c_full) {
-  daedalus_items_vp9_mc_8h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv) {
-  daedalus_items_vp9_mc_8hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv__neon_sub8_dot) {
-  daedalus_items_vp9_mc_8hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv__neon_sub8) {
-  daedalus_items_vp9_mc_8hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8hv__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv__neon_sub4_dot) {
-  daedalus_items_vp9_mc_8hv__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv__neon_sub4) {
-  daedalus_items_vp9_mc_8hv__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv__vector_sub8) {
-  daedalus_items_vp9_mc_8hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8hv__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
-      n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv__vector_sub4) {
-  daedalus_items_vp9_mc_8hv__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8hv__c_sub8) {
-  daedalus_items_vp9_mc_8hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8hv__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv__c_rows8) {
-  daedalus_items_vp9_mc_8hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8hv__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv__c_sub4) {
-  daedalus_items_vp9_mc_8hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv__neon_full) {
-  daedalus_items_vp9_mc_8hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv__vector_full) {
-  daedalus_items_vp9_mc_8hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8hv__c_full) {
-  daedalus_items_vp9_mc_8hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv_avg) {
-  daedalus_items_vp9_mc_8hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot) {
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv_avg__neon_sub8) {
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot) {
-  daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv_avg__neon_sub4) {
-  daedalus_items_vp9_mc_8hv_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv_avg__vector_sub8) {
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv_avg__vector_sub4) {
-  daedalus_items_vp9_mc_8hv_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8hv_avg__c_sub8) {
-  daedalus_items_vp9_mc_8hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8hv_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv_avg__c_rows8) {
-  daedalus_items_vp9_mc_8hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8hv_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
-      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8hv_avg__c_sub4) {
-  daedalus_items_vp9_mc_8hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8hv_avg__neon_full) {
-  daedalus_items_vp9_mc_8hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8hv_avg__vector_full) {
-  daedalus_items_vp9_mc_8hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8hv_avg__c_full) {
-  daedalus_items_vp9_mc_8hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8v) {
-  daedalus_items_vp9_mc_8v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v__neon_sub8) {
-  daedalus_items_vp9_mc_8v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_8hv_avg__vector_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8v__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
-      n_items);
-}
+ONE(daedalus_tall_vp9_mc_8hv_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_8hv_avg__c_rows8)
+#undef ONE
 
-#endif
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8v)
+ONE(daedalus_items_vp9_mc_8v__c_sub8)
+ONE(daedalus_items_vp9_mc_8v__c_rows8)
+ONE(daedalus_items_vp9_mc_8v__c_sub4)
+ONE(daedalus_items_vp9_mc_8v__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v__neon_sub4) {
-  daedalus_items_vp9_mc_8v__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v__vector_sub8) {
-  daedalus_items_vp9_mc_8v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8v__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
-      n_items);
-}
-
+ONE(daedalus_items_vp9_mc_8v__neon_sub8)
+ONE(daedalus_items_vp9_mc_8v__neon_sub4)
+ONE(daedalus_items_vp9_mc_8v__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v__vector_sub4) {
-  daedalus_items_vp9_mc_8v__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_8v__vector_sub8)
+ONE(daedalus_items_vp9_mc_8v__vector_sub4)
+ONE(daedalus_items_vp9_mc_8v__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_mc_8v__c_sub8) {
-  daedalus_items_vp9_mc_8v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8v__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8v__c_rows8) {
-  daedalus_items_vp9_mc_8v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
+#undef ONE
 
-CALL(call_daedalus_tall_vp9_mc_8v__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
-      n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8v__c_sub4) {
-  daedalus_items_vp9_mc_8v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v__neon_full) {
-  daedalus_items_vp9_mc_8v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_8v__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v__vector_full) {
-  daedalus_items_vp9_mc_8v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-#endif
-CALL(call_daedalus_items_vp9_mc_8v__c_full) {
-  daedalus_items_vp9_mc_8v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_items_vp9_mc_8v_avg) {
-  daedalus_items_vp9_mc_8v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v_avg__neon_sub8) {
-  daedalus_items_vp9_mc_8v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_8v__vector_sub8)
 #endif
-#if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_tall_vp9_mc_8v_avg__neon_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
-}
+ONE(daedalus_tall_vp9_mc_8v__c_sub8)
+ONE(daedalus_tall_vp9_mc_8v__c_rows8)
+#undef ONE
 
-#endif
+#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8v_avg)
+ONE(daedalus_items_vp9_mc_8v_avg__c_sub8)
+ONE(daedalus_items_vp9_mc_8v_avg__c_rows8)
+ONE(daedalus_items_vp9_mc_8v_avg__c_sub4)
+ONE(daedalus_items_vp9_mc_8v_avg__c_full)
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v_avg__neon_sub4) {
-  daedalus_items_vp9_mc_8v_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v_avg__vector_sub8) {
-  daedalus_items_vp9_mc_8v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_tall_vp9_mc_8v_avg__vector_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
-}
-
+ONE(daedalus_items_vp9_mc_8v_avg__neon_sub8)
+ONE(daedalus_items_vp9_mc_8v_avg__neon_sub4)
+ONE(daedalus_items_vp9_mc_8v_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v_avg__vector_sub4) {
-  daedalus_items_vp9_mc_8v_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
+ONE(daedalus_items_vp9_mc_8v_avg__vector_sub8)
+ONE(daedalus_items_vp9_mc_8v_avg__vector_sub4)
+ONE(daedalus_items_vp9_mc_8v_avg__vector_full)
 #endif
-CALL(call_daedalus_items_vp9_mc_8v_avg__c_sub8) {
-  daedalus_items_vp9_mc_8v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8v_avg__c_sub8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
-}
+#undef ONE
 
-CALL(call_daedalus_items_vp9_mc_8v_avg__c_rows8) {
-  daedalus_items_vp9_mc_8v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
-CALL(call_daedalus_tall_vp9_mc_8v_avg__c_rows8) {
-  (void)steps;
-  (void)meta_step;
-  daedalus_tall_vp9_mc_8v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
-      (const uint8_t *)buffers[1].data, buffers[1].stride,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
-      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
-}
-
-CALL(call_daedalus_items_vp9_mc_8v_avg__c_sub4) {
-  daedalus_items_vp9_mc_8v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
+#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
-CALL(call_daedalus_items_vp9_mc_8v_avg__neon_full) {
-  daedalus_items_vp9_mc_8v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_8v_avg__neon_sub8)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-CALL(call_daedalus_items_vp9_mc_8v_avg__vector_full) {
-  daedalus_items_vp9_mc_8v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
-
+ONE(daedalus_tall_vp9_mc_8v_avg__vector_sub8)
 #endif
-CALL(call_daedalus_items_vp9_mc_8v_avg__c_full) {
-  daedalus_items_vp9_mc_8v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
-}
+ONE(daedalus_tall_vp9_mc_8v_avg__c_sub8)
+ONE(daedalus_tall_vp9_mc_8v_avg__c_rows8)
+#undef ONE
 
 const daedalus_items_entry daedalus_items_entries[] = {
   { "av1_cdef8", call_daedalus_items_av1_cdef8, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_inpri_r2", call_daedalus_items_av1_cdef8__neon_inpri_r2, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_insec_r2", call_daedalus_items_av1_cdef8__neon_insec_r2, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_inside_r2", call_daedalus_items_av1_cdef8__neon_inside_r2, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_pri", call_daedalus_items_av1_cdef8__neon_pri, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_sec", call_daedalus_items_av1_cdef8__neon_sec, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_inpri_r2", call_daedalus_items_av1_cdef8__vector_inpri_r2, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_insec_r2", call_daedalus_items_av1_cdef8__vector_insec_r2, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_inside_r2", call_daedalus_items_av1_cdef8__vector_inside_r2, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_pri", call_daedalus_items_av1_cdef8__vector_pri, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_sec", call_daedalus_items_av1_cdef8__vector_sec, NULL, NULL },
-#endif
   { "daedalus_av1_cdef8__c_inpri", call_daedalus_items_av1_cdef8__c_inpri, NULL, NULL },
   { "daedalus_av1_cdef8__c_insec", call_daedalus_items_av1_cdef8__c_insec, NULL, NULL },
   { "daedalus_av1_cdef8__c_inside", call_daedalus_items_av1_cdef8__c_inside, NULL, NULL },
   { "daedalus_av1_cdef8__c_pri", call_daedalus_items_av1_cdef8__c_pri, NULL, NULL },
   { "daedalus_av1_cdef8__c_sec", call_daedalus_items_av1_cdef8__c_sec, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_full", call_daedalus_items_av1_cdef8__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_full", call_daedalus_items_av1_cdef8__vector_full, NULL, NULL },
-#endif
   { "daedalus_av1_cdef8__c_full", call_daedalus_items_av1_cdef8__c_full, NULL, NULL },
   { "av1_cdef_dir", call_daedalus_items_av1_cdef_dir, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef_dir__neon_full", call_daedalus_items_av1_cdef_dir__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef_dir__vector_full", call_daedalus_items_av1_cdef_dir__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_av1_cdef_dir__c_full", call_daedalus_items_av1_cdef_dir__c_full, NULL, NULL },
   { "av1_sgr8", call_daedalus_items_av1_sgr8, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_sgr8__neon_full", call_daedalus_items_av1_sgr8__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_sgr8__vector_full", call_daedalus_items_av1_sgr8__vector_full, NULL, NULL },
-#endif
   { "daedalus_av1_sgr8__c_full", call_daedalus_items_av1_sgr8__c_full, NULL, NULL },
   { "h264_deblock_luma_v", call_daedalus_items_h264_deblock_luma_v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_deblock_luma_v__neon_full_early",
-      call_daedalus_items_h264_deblock_luma_v__neon_full_early, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_h264_deblock_luma_v__vector_full_early",
-      call_daedalus_items_h264_deblock_luma_v__vector_full_early, NULL, NULL },
-#endif
   { "daedalus_h264_deblock_luma_v__c_full", call_daedalus_items_h264_deblock_luma_v__c_full, NULL,
       NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_deblock_luma_v__neon_full", call_daedalus_items_h264_deblock_luma_v__neon_full,
-      NULL, NULL },
-#endif
   { "h264_idct4", call_daedalus_items_h264_idct4, call_daedalus_clearing_items_h264_idct4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_idct4__neon_full_x2", call_daedalus_items_h264_idct4__neon_full_x2,
-      call_daedalus_clearing_items_h264_idct4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_h264_idct4__vector_full_x2", call_daedalus_items_h264_idct4__vector_full_x2,
-      call_daedalus_clearing_items_h264_idct4__vector_full_x2, NULL },
-#endif
   { "daedalus_h264_idct4__c_full", call_daedalus_items_h264_idct4__c_full,
       call_daedalus_clearing_items_h264_idct4__c_full, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_idct4__neon_full", call_daedalus_items_h264_idct4__neon_full, NULL, NULL },
-#endif
   { "h264_idct8", call_daedalus_items_h264_idct8, call_daedalus_clearing_items_h264_idct8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_idct8__neon_full", call_daedalus_items_h264_idct8__neon_full,
-      call_daedalus_clearing_items_h264_idct8__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_h264_idct8__vector_full", call_daedalus_items_h264_idct8__vector_full,
-      call_daedalus_clearing_items_h264_idct8__vector_full, NULL },
-#endif
   { "daedalus_h264_idct8__c_full", call_daedalus_items_h264_idct8__c_full,
       call_daedalus_clearing_items_h264_idct8__c_full, NULL },
   { "h264_qpel_mc20", call_daedalus_items_h264_qpel_mc20, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_qpel_mc20__neon_full", call_daedalus_items_h264_qpel_mc20__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_h264_qpel_mc20__vector_full", call_daedalus_items_h264_qpel_mc20__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_h264_qpel_mc20__c_full", call_daedalus_items_h264_qpel_mc20__c_full, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_qpel_mc20__neon_full_r2", call_daedalus_items_h264_qpel_mc20__neon_full_r2,
-      NULL, NULL },
-#endif
   { "sand128_nv12", call_daedalus_items_sand128_nv12, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_sand128_nv12__neon_full", call_daedalus_items_sand128_nv12__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_sand128_nv12__vector_full", call_daedalus_items_sand128_nv12__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_sand128_nv12__c_full", call_daedalus_items_sand128_nv12__c_full, NULL, NULL },
   { "sand128_p010", call_daedalus_items_sand128_p010, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_sand128_p010__neon_full", call_daedalus_items_sand128_p010__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_sand128_p010__vector_full", call_daedalus_items_sand128_p010__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_sand128_p010__c_full", call_daedalus_items_sand128_p010__c_full, NULL, NULL },
   { "vp9_avg16", call_daedalus_items_vp9_avg16, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL,
-      call_daedalus_tall_vp9_avg16__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg16__vector_rows8 },
-#endif
   { "daedalus_vp9_avg16__c_rows8", call_daedalus_items_vp9_avg16__c_rows8, NULL,
       call_daedalus_tall_vp9_avg16__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
   { "vp9_avg32", call_daedalus_items_vp9_avg32, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg32__neon_rows8", call_daedalus_items_vp9_avg32__neon_rows8, NULL,
-      call_daedalus_tall_vp9_avg32__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg32__vector_rows8", call_daedalus_items_vp9_avg32__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg32__vector_rows8 },
-#endif
   { "daedalus_vp9_avg32__c_rows8", call_daedalus_items_vp9_avg32__c_rows8, NULL,
       call_daedalus_tall_vp9_avg32__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg32__neon_full", call_daedalus_items_vp9_avg32__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg32__vector_full", call_daedalus_items_vp9_avg32__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_avg32__c_full", call_daedalus_items_vp9_avg32__c_full, NULL, NULL },
   { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
-      call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg4__vector_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
-#endif
   { "daedalus_vp9_avg4__c_rows8", call_daedalus_items_vp9_avg4__c_rows8, NULL,
       call_daedalus_tall_vp9_avg4__c_rows8 },
   { "daedalus_vp9_avg4__c_rows4", call_daedalus_items_vp9_avg4__c_rows4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL, NULL },
   { "vp9_avg64", call_daedalus_items_vp9_avg64, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg64__neon_rows8", call_daedalus_items_vp9_avg64__neon_rows8, NULL,
-      call_daedalus_tall_vp9_avg64__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg64__vector_rows8", call_daedalus_items_vp9_avg64__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg64__vector_rows8 },
-#endif
   { "daedalus_vp9_avg64__c_rows8", call_daedalus_items_vp9_avg64__c_rows8, NULL,
       call_daedalus_tall_vp9_avg64__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg64__neon_full", call_daedalus_items_vp9_avg64__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg64__vector_full", call_daedalus_items_vp9_avg64__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_avg64__c_full", call_daedalus_items_vp9_avg64__c_full, NULL, NULL },
   { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL,
-      call_daedalus_tall_vp9_avg8__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg8__neon_rows4", call_daedalus_items_vp9_avg8__neon_rows4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg8__vector_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg8__vector_rows4", call_daedalus_items_vp9_avg8__vector_rows4, NULL, NULL },
-#endif
   { "daedalus_vp9_avg8__c_rows8", call_daedalus_items_vp9_avg8__c_rows8, NULL,
       call_daedalus_tall_vp9_avg8__c_rows8 },
   { "daedalus_vp9_avg8__c_rows4", call_daedalus_items_vp9_avg8__c_rows4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_avg8__c_full", call_daedalus_items_vp9_avg8__c_full, NULL, NULL },
   { "vp9_copy16", call_daedalus_items_vp9_copy16, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL,
-      call_daedalus_tall_vp9_copy16__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL,
-      call_daedalus_tall_vp9_copy16__vector_rows8 },
-#endif
   { "daedalus_vp9_copy16__c_rows8", call_daedalus_items_vp9_copy16__c_rows8, NULL,
       call_daedalus_tall_vp9_copy16__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL, NULL },
   { "vp9_copy32", call_daedalus_items_vp9_copy32, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy32__neon_rows8", call_daedalus_items_vp9_copy32__neon_rows8, NULL,
-      call_daedalus_tall_vp9_copy32__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy32__vector_rows8", call_daedalus_items_vp9_copy32__vector_rows8, NULL,
-      call_daedalus_tall_vp9_copy32__vector_rows8 },
-#endif
   { "daedalus_vp9_copy32__c_rows8", call_daedalus_items_vp9_copy32__c_rows8, NULL,
       call_daedalus_tall_vp9_copy32__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy32__neon_full", call_daedalus_items_vp9_copy32__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy32__vector_full", call_daedalus_items_vp9_copy32__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_copy32__c_full", call_daedalus_items_vp9_copy32__c_full, NULL, NULL },
   { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_rows8_x2", call_daedalus_items_vp9_copy4__neon_rows8_x2, NULL,
-      call_daedalus_tall_vp9_copy4__neon_rows8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_rows8_x2", call_daedalus_items_vp9_copy4__vector_rows8_x2, NULL,
-      call_daedalus_tall_vp9_copy4__vector_rows8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL, NULL },
-#endif
   { "daedalus_vp9_copy4__c_rows8", call_daedalus_items_vp9_copy4__c_rows8, NULL,
       call_daedalus_tall_vp9_copy4__c_rows8 },
   { "daedalus_vp9_copy4__c_rows4", call_daedalus_items_vp9_copy4__c_rows4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL, NULL },
   { "vp9_copy64", call_daedalus_items_vp9_copy64, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy64__neon_rows8", call_daedalus_items_vp9_copy64__neon_rows8, NULL,
-      call_daedalus_tall_vp9_copy64__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy64__vector_rows8", call_daedalus_items_vp9_copy64__vector_rows8, NULL,
-      call_daedalus_tall_vp9_copy64__vector_rows8 },
-#endif
   { "daedalus_vp9_copy64__c_rows8", call_daedalus_items_vp9_copy64__c_rows8, NULL,
       call_daedalus_tall_vp9_copy64__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy64__neon_full", call_daedalus_items_vp9_copy64__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy64__vector_full", call_daedalus_items_vp9_copy64__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_copy64__c_full", call_daedalus_items_vp9_copy64__c_full, NULL, NULL },
   { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL,
-      call_daedalus_tall_vp9_copy8__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy8__neon_rows4", call_daedalus_items_vp9_copy8__neon_rows4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL,
-      call_daedalus_tall_vp9_copy8__vector_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy8__vector_rows4", call_daedalus_items_vp9_copy8__vector_rows4, NULL, NULL },
-#endif
   { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL,
       call_daedalus_tall_vp9_copy8__c_rows8 },
   { "daedalus_vp9_copy8__c_rows4", call_daedalus_items_vp9_copy8__c_rows4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_copy8__c_full", call_daedalus_items_vp9_copy8__c_full, NULL, NULL },
   { "vp9_iadst16", call_daedalus_items_vp9_iadst16, call_daedalus_clearing_items_vp9_iadst16,
       NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst16__neon_full", call_daedalus_items_vp9_iadst16__neon_full,
-      call_daedalus_clearing_items_vp9_iadst16__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst16__vector_full", call_daedalus_items_vp9_iadst16__vector_full,
-      call_daedalus_clearing_items_vp9_iadst16__vector_full, NULL },
-#endif
   { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full,
       call_daedalus_clearing_items_vp9_iadst16__c_full, NULL },
   { "vp9_iadst16_idct16", call_daedalus_items_vp9_iadst16_idct16,
       call_daedalus_clearing_items_vp9_iadst16_idct16, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst16_idct16__neon_full", call_daedalus_items_vp9_iadst16_idct16__neon_full,
-      call_daedalus_clearing_items_vp9_iadst16_idct16__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst16_idct16__vector_full",
-      call_daedalus_items_vp9_iadst16_idct16__vector_full,
-      call_daedalus_clearing_items_vp9_iadst16_idct16__vector_full, NULL },
-#endif
   { "daedalus_vp9_iadst16_idct16__c_full", call_daedalus_items_vp9_iadst16_idct16__c_full,
       call_daedalus_clearing_items_vp9_iadst16_idct16__c_full, NULL },
   { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst4__neon_full_x2", call_daedalus_items_vp9_iadst4__neon_full_x2,
-      call_daedalus_clearing_items_vp9_iadst4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst4__vector_full_x2", call_daedalus_items_vp9_iadst4__vector_full_x2,
-      call_daedalus_clearing_items_vp9_iadst4__vector_full_x2, NULL },
-#endif
   { "daedalus_vp9_iadst4__c_full", call_daedalus_items_vp9_iadst4__c_full,
       call_daedalus_clearing_items_vp9_iadst4__c_full, NULL },
   { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
       call_daedalus_clearing_items_vp9_iadst4_idct4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst4_idct4__neon_full_x2", call_daedalus_items_vp9_iadst4_idct4__neon_full_x2,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst4_idct4__vector_full_x2",
-      call_daedalus_items_vp9_iadst4_idct4__vector_full_x2,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2, NULL },
-#endif
   { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
       call_daedalus_clearing_items_vp9_iadst4_idct4__c_full, NULL },
   { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst8__neon_full", call_daedalus_items_vp9_iadst8__neon_full,
-      call_daedalus_clearing_items_vp9_iadst8__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
-      call_daedalus_clearing_items_vp9_iadst8__vector_full, NULL },
-#endif
   { "daedalus_vp9_iadst8__c_full", call_daedalus_items_vp9_iadst8__c_full,
       call_daedalus_clearing_items_vp9_iadst8__c_full, NULL },
   { "vp9_iadst8_idct8", call_daedalus_items_vp9_iadst8_idct8,
       call_daedalus_clearing_items_vp9_iadst8_idct8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst8_idct8__neon_full", call_daedalus_items_vp9_iadst8_idct8__neon_full,
-      call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
-      call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full, NULL },
-#endif
   { "daedalus_vp9_iadst8_idct8__c_full", call_daedalus_items_vp9_iadst8_idct8__c_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__c_full, NULL },
   { "vp9_idct16", call_daedalus_items_vp9_idct16, call_daedalus_clearing_items_vp9_idct16, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct16__neon_dc", call_daedalus_items_vp9_idct16__neon_dc,
-      call_daedalus_clearing_items_vp9_idct16__neon_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct16__neon_eob10", call_daedalus_items_vp9_idct16__neon_eob10,
-      call_daedalus_clearing_items_vp9_idct16__neon_eob10, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct16__neon_eob38", call_daedalus_items_vp9_idct16__neon_eob38,
-      call_daedalus_clearing_items_vp9_idct16__neon_eob38, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct16__vector_dc", call_daedalus_items_vp9_idct16__vector_dc,
-      call_daedalus_clearing_items_vp9_idct16__vector_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct16__vector_eob10", call_daedalus_items_vp9_idct16__vector_eob10,
-      call_daedalus_clearing_items_vp9_idct16__vector_eob10, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct16__vector_eob38", call_daedalus_items_vp9_idct16__vector_eob38,
-      call_daedalus_clearing_items_vp9_idct16__vector_eob38, NULL },
-#endif
   { "daedalus_vp9_idct16__c_dc", call_daedalus_items_vp9_idct16__c_dc,
       call_daedalus_clearing_items_vp9_idct16__c_dc, NULL },
   { "daedalus_vp9_idct16__c_eob10", call_daedalus_items_vp9_idct16__c_eob10,
       call_daedalus_clearing_items_vp9_idct16__c_eob10, NULL },
   { "daedalus_vp9_idct16__c_eob38", call_daedalus_items_vp9_idct16__c_eob38,
       call_daedalus_clearing_items_vp9_idct16__c_eob38, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct16__neon_full", call_daedalus_items_vp9_idct16__neon_full,
-      call_daedalus_clearing_items_vp9_idct16__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct16__vector_full", call_daedalus_items_vp9_idct16__vector_full,
-      call_daedalus_clearing_items_vp9_idct16__vector_full, NULL },
-#endif
   { "daedalus_vp9_idct16__c_full", call_daedalus_items_vp9_idct16__c_full,
       call_daedalus_clearing_items_vp9_idct16__c_full, NULL },
   { "vp9_idct16_iadst16", call_daedalus_items_vp9_idct16_iadst16,
       call_daedalus_clearing_items_vp9_idct16_iadst16, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct16_iadst16__neon_full", call_daedalus_items_vp9_idct16_iadst16__neon_full,
-      call_daedalus_clearing_items_vp9_idct16_iadst16__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct16_iadst16__vector_full",
-      call_daedalus_items_vp9_idct16_iadst16__vector_full,
-      call_daedalus_clearing_items_vp9_idct16_iadst16__vector_full, NULL },
-#endif
   { "daedalus_vp9_idct16_iadst16__c_full", call_daedalus_items_vp9_idct16_iadst16__c_full,
       call_daedalus_clearing_items_vp9_idct16_iadst16__c_full, NULL },
   { "vp9_idct32", call_daedalus_items_vp9_idct32, call_daedalus_clearing_items_vp9_idct32, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct32__neon_dc", call_daedalus_items_vp9_idct32__neon_dc,
-      call_daedalus_clearing_items_vp9_idct32__neon_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct32__neon_eob34", call_daedalus_items_vp9_idct32__neon_eob34,
-      call_daedalus_clearing_items_vp9_idct32__neon_eob34, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct32__neon_eob135", call_daedalus_items_vp9_idct32__neon_eob135,
-      call_daedalus_clearing_items_vp9_idct32__neon_eob135, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct32__vector_dc", call_daedalus_items_vp9_idct32__vector_dc,
-      call_daedalus_clearing_items_vp9_idct32__vector_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct32__vector_eob34", call_daedalus_items_vp9_idct32__vector_eob34,
-      call_daedalus_clearing_items_vp9_idct32__vector_eob34, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct32__vector_eob135", call_daedalus_items_vp9_idct32__vector_eob135,
-      call_daedalus_clearing_items_vp9_idct32__vector_eob135, NULL },
-#endif
   { "daedalus_vp9_idct32__c_dc", call_daedalus_items_vp9_idct32__c_dc,
       call_daedalus_clearing_items_vp9_idct32__c_dc, NULL },
   { "daedalus_vp9_idct32__c_eob34", call_daedalus_items_vp9_idct32__c_eob34,
       call_daedalus_clearing_items_vp9_idct32__c_eob34, NULL },
   { "daedalus_vp9_idct32__c_eob135", call_daedalus_items_vp9_idct32__c_eob135,
       call_daedalus_clearing_items_vp9_idct32__c_eob135, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct32__neon_full", call_daedalus_items_vp9_idct32__neon_full,
-      call_daedalus_clearing_items_vp9_idct32__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct32__vector_full", call_daedalus_items_vp9_idct32__vector_full,
-      call_daedalus_clearing_items_vp9_idct32__vector_full, NULL },
-#endif
   { "daedalus_vp9_idct32__c_full", call_daedalus_items_vp9_idct32__c_full,
       call_daedalus_clearing_items_vp9_idct32__c_full, NULL },
   { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4__neon_dc_x2", call_daedalus_items_vp9_idct4__neon_dc_x2,
-      call_daedalus_clearing_items_vp9_idct4__neon_dc_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4__vector_dc_x2", call_daedalus_items_vp9_idct4__vector_dc_x2,
-      call_daedalus_clearing_items_vp9_idct4__vector_dc_x2, NULL },
-#endif
   { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
       call_daedalus_clearing_items_vp9_idct4__c_dc, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4__neon_full_x2", call_daedalus_items_vp9_idct4__neon_full_x2,
-      call_daedalus_clearing_items_vp9_idct4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4__vector_full_x2", call_daedalus_items_vp9_idct4__vector_full_x2,
-      call_daedalus_clearing_items_vp9_idct4__vector_full_x2, NULL },
-#endif
   { "daedalus_vp9_idct4__c_full", call_daedalus_items_vp9_idct4__c_full,
       call_daedalus_clearing_items_vp9_idct4__c_full, NULL },
   { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
       call_daedalus_clearing_items_vp9_idct4_iadst4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4_iadst4__neon_full_x2", call_daedalus_items_vp9_idct4_iadst4__neon_full_x2,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4_iadst4__vector_full_x2",
-      call_daedalus_items_vp9_idct4_iadst4__vector_full_x2,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2, NULL },
-#endif
   { "daedalus_vp9_idct4_iadst4__c_full", call_daedalus_items_vp9_idct4_iadst4__c_full,
       call_daedalus_clearing_items_vp9_idct4_iadst4__c_full, NULL },
   { "vp9_idct8", call_daedalus_items_vp9_idct8, call_daedalus_clearing_items_vp9_idct8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_dc", call_daedalus_items_vp9_idct8__neon_dc,
-      call_daedalus_clearing_items_vp9_idct8__neon_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_eob12", call_daedalus_items_vp9_idct8__neon_eob12,
-      call_daedalus_clearing_items_vp9_idct8__neon_eob12, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8__vector_dc", call_daedalus_items_vp9_idct8__vector_dc,
-      call_daedalus_clearing_items_vp9_idct8__vector_dc, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8__vector_eob12", call_daedalus_items_vp9_idct8__vector_eob12,
-      call_daedalus_clearing_items_vp9_idct8__vector_eob12, NULL },
-#endif
   { "daedalus_vp9_idct8__c_dc", call_daedalus_items_vp9_idct8__c_dc,
       call_daedalus_clearing_items_vp9_idct8__c_dc, NULL },
   { "daedalus_vp9_idct8__c_eob12", call_daedalus_items_vp9_idct8__c_eob12,
       call_daedalus_clearing_items_vp9_idct8__c_eob12, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_eob12_assumesum16",
-      call_daedalus_items_vp9_idct8__neon_eob12_assumesum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_full", call_daedalus_items_vp9_idct8__neon_full,
-      call_daedalus_clearing_items_vp9_idct8__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8__vector_full", call_daedalus_items_vp9_idct8__vector_full,
-      call_daedalus_clearing_items_vp9_idct8__vector_full, NULL },
-#endif
   { "daedalus_vp9_idct8__c_full", call_daedalus_items_vp9_idct8__c_full,
       call_daedalus_clearing_items_vp9_idct8__c_full, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_full_assumesum16",
-      call_daedalus_items_vp9_idct8__neon_full_assumesum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16, NULL },
-#endif
   { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL, NULL },
   { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
       call_daedalus_clearing_items_vp9_idct8_iadst8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8_iadst8__neon_full", call_daedalus_items_vp9_idct8_iadst8__neon_full,
-      call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
-      call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full, NULL },
-#endif
   { "daedalus_vp9_idct8_iadst8__c_full", call_daedalus_items_vp9_idct8_iadst8__c_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__c_full, NULL },
   { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iwht4__neon_full_x2", call_daedalus_items_vp9_iwht4__neon_full_x2,
-      call_daedalus_clearing_items_vp9_iwht4__neon_full_x2, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iwht4__vector_full_x2", call_daedalus_items_vp9_iwht4__vector_full_x2,
-      call_daedalus_clearing_items_vp9_iwht4__vector_full_x2, NULL },
-#endif
   { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
       call_daedalus_clearing_items_vp9_iwht4__c_full, NULL },
   { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf16_10_h__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf16_10_h__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL, NULL },
-#endif
   { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL, NULL },
   { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf16_10_v__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf16_10_v__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL, NULL },
-#endif
   { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL, NULL },
   { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
-      NULL, NULL },
-#endif
   { "daedalus_vp9_lpf4_h__c_full", call_daedalus_items_vp9_lpf4_h__c_full, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full_x2", call_daedalus_items_vp9_lpf4_h__neon_full_x2, NULL, NULL },
-#endif
   { "vp9_lpf4_v", call_daedalus_items_vp9_lpf4_v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full_early", call_daedalus_items_vp9_lpf4_v__neon_full_early, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
-      NULL, NULL },
-#endif
   { "daedalus_vp9_lpf4_v__c_full", call_daedalus_items_vp9_lpf4_v__c_full, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL, NULL },
-#endif
   { "vp9_lpf8_h", call_daedalus_items_vp9_lpf8_h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_h__neon_full_branch_early",
-      call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf8_h__vector_full_branch_early",
-      call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL, NULL },
-#endif
   { "daedalus_vp9_lpf8_h__c_full", call_daedalus_items_vp9_lpf8_h__c_full, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL, NULL },
-#endif
   { "vp9_lpf8_v", call_daedalus_items_vp9_lpf8_v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_v__neon_full_branch_early",
-      call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_lpf8_v__vector_full_branch_early",
-      call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL, NULL },
-#endif
   { "daedalus_vp9_lpf8_v__c_full", call_daedalus_items_vp9_lpf8_v__c_full, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL, NULL },
-#endif
   { "vp9_mc_16h", call_daedalus_items_vp9_mc_16h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_sub8_dot", call_daedalus_items_vp9_mc_16h__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_16h__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_sub8", call_daedalus_items_vp9_mc_16h__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16h__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16h__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16h__c_sub8", call_daedalus_items_vp9_mc_16h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16h__c_sub8 },
   { "daedalus_vp9_mc_16h__c_rows8", call_daedalus_items_vp9_mc_16h__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16h__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_full", call_daedalus_items_vp9_mc_16h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h__vector_full", call_daedalus_items_vp9_mc_16h__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_16h__c_full", call_daedalus_items_vp9_mc_16h__c_full, NULL, NULL },
   { "vp9_mc_16h_avg", call_daedalus_items_vp9_mc_16h_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h_avg__neon_sub8", call_daedalus_items_vp9_mc_16h_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16h_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h_avg__vector_sub8", call_daedalus_items_vp9_mc_16h_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16h_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16h_avg__c_sub8", call_daedalus_items_vp9_mc_16h_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16h_avg__c_sub8 },
   { "daedalus_vp9_mc_16h_avg__c_rows8", call_daedalus_items_vp9_mc_16h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16h_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_16h_avg__c_full", call_daedalus_items_vp9_mc_16h_avg__c_full, NULL, NULL },
   { "vp9_mc_16hv", call_daedalus_items_vp9_mc_16hv, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16hv__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16hv__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16hv__c_sub8", call_daedalus_items_vp9_mc_16hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16hv__c_sub8 },
   { "daedalus_vp9_mc_16hv__c_rows8", call_daedalus_items_vp9_mc_16hv__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16hv__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_full", call_daedalus_items_vp9_mc_16hv__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_16hv__c_full", call_daedalus_items_vp9_mc_16hv__c_full, NULL, NULL },
   { "vp9_mc_16hv_avg", call_daedalus_items_vp9_mc_16hv_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv_avg__neon_sub8", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv_avg__vector_sub8", call_daedalus_items_vp9_mc_16hv_avg__vector_sub8,
-      NULL, call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16hv_avg__c_sub8", call_daedalus_items_vp9_mc_16hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16hv_avg__c_sub8 },
   { "daedalus_vp9_mc_16hv_avg__c_rows8", call_daedalus_items_vp9_mc_16hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16hv_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv_avg__vector_full", call_daedalus_items_vp9_mc_16hv_avg__vector_full,
-      NULL, NULL },
-#endif
   { "daedalus_vp9_mc_16hv_avg__c_full", call_daedalus_items_vp9_mc_16hv_avg__c_full, NULL, NULL },
   { "vp9_mc_16v", call_daedalus_items_vp9_mc_16v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16v__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16v__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16v__c_sub8", call_daedalus_items_vp9_mc_16v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v__c_sub8 },
   { "daedalus_vp9_mc_16v__c_rows8", call_daedalus_items_vp9_mc_16v__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16v__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v__vector_full", call_daedalus_items_vp9_mc_16v__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_16v__c_full", call_daedalus_items_vp9_mc_16v__c_full, NULL, NULL },
   { "vp9_mc_16v_avg", call_daedalus_items_vp9_mc_16v_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16v_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v_avg__vector_sub8", call_daedalus_items_vp9_mc_16v_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_16v_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_16v_avg__c_sub8", call_daedalus_items_vp9_mc_16v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v_avg__c_sub8 },
   { "daedalus_vp9_mc_16v_avg__c_rows8", call_daedalus_items_vp9_mc_16v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16v_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL, NULL },
   { "vp9_mc_32h", call_daedalus_items_vp9_mc_32h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h__neon_sub8_dot", call_daedalus_items_vp9_mc_32h__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_32h__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h__neon_sub8", call_daedalus_items_vp9_mc_32h__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32h__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32h__vector_sub8", call_daedalus_items_vp9_mc_32h__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32h__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32h__c_sub8", call_daedalus_items_vp9_mc_32h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32h__c_sub8 },
   { "daedalus_vp9_mc_32h__c_rows8", call_daedalus_items_vp9_mc_32h__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32h__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h__neon_full", call_daedalus_items_vp9_mc_32h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32h__vector_full", call_daedalus_items_vp9_mc_32h__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_32h__c_full", call_daedalus_items_vp9_mc_32h__c_full, NULL, NULL },
   { "vp9_mc_32h_avg", call_daedalus_items_vp9_mc_32h_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32h_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h_avg__neon_sub8", call_daedalus_items_vp9_mc_32h_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32h_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32h_avg__vector_sub8", call_daedalus_items_vp9_mc_32h_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32h_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32h_avg__c_sub8", call_daedalus_items_vp9_mc_32h_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32h_avg__c_sub8 },
   { "daedalus_vp9_mc_32h_avg__c_rows8", call_daedalus_items_vp9_mc_32h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32h_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32h_avg__neon_full", call_daedalus_items_vp9_mc_32h_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32h_avg__vector_full", call_daedalus_items_vp9_mc_32h_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_32h_avg__c_full", call_daedalus_items_vp9_mc_32h_avg__c_full, NULL, NULL },
   { "vp9_mc_32hv", call_daedalus_items_vp9_mc_32hv, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv__neon_sub8", call_daedalus_items_vp9_mc_32hv__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32hv__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32hv__vector_sub8", call_daedalus_items_vp9_mc_32hv__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32hv__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32hv__c_sub8", call_daedalus_items_vp9_mc_32hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32hv__c_sub8 },
   { "daedalus_vp9_mc_32hv__c_rows8", call_daedalus_items_vp9_mc_32hv__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32hv__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv__neon_full", call_daedalus_items_vp9_mc_32hv__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32hv__vector_full", call_daedalus_items_vp9_mc_32hv__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_32hv__c_full", call_daedalus_items_vp9_mc_32hv__c_full, NULL, NULL },
   { "vp9_mc_32hv_avg", call_daedalus_items_vp9_mc_32hv_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv_avg__neon_sub8", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32hv_avg__vector_sub8", call_daedalus_items_vp9_mc_32hv_avg__vector_sub8,
-      NULL, call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32hv_avg__c_sub8", call_daedalus_items_vp9_mc_32hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32hv_avg__c_sub8 },
   { "daedalus_vp9_mc_32hv_avg__c_rows8", call_daedalus_items_vp9_mc_32hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32hv_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32hv_avg__neon_full", call_daedalus_items_vp9_mc_32hv_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32hv_avg__vector_full", call_daedalus_items_vp9_mc_32hv_avg__vector_full,
-      NULL, NULL },
-#endif
   { "daedalus_vp9_mc_32hv_avg__c_full", call_daedalus_items_vp9_mc_32hv_avg__c_full, NULL, NULL },
   { "vp9_mc_32v", call_daedalus_items_vp9_mc_32v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32v__neon_sub8", call_daedalus_items_vp9_mc_32v__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32v__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32v__vector_sub8", call_daedalus_items_vp9_mc_32v__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32v__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32v__c_sub8", call_daedalus_items_vp9_mc_32v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v__c_sub8 },
   { "daedalus_vp9_mc_32v__c_rows8", call_daedalus_items_vp9_mc_32v__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32v__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32v__neon_full", call_daedalus_items_vp9_mc_32v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32v__vector_full", call_daedalus_items_vp9_mc_32v__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_32v__c_full", call_daedalus_items_vp9_mc_32v__c_full, NULL, NULL },
   { "vp9_mc_32v_avg", call_daedalus_items_vp9_mc_32v_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32v_avg__neon_sub8", call_daedalus_items_vp9_mc_32v_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32v_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32v_avg__vector_sub8", call_daedalus_items_vp9_mc_32v_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_32v_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_32v_avg__c_sub8", call_daedalus_items_vp9_mc_32v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v_avg__c_sub8 },
   { "daedalus_vp9_mc_32v_avg__c_rows8", call_daedalus_items_vp9_mc_32v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32v_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_32v_avg__neon_full", call_daedalus_items_vp9_mc_32v_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_32v_avg__vector_full", call_daedalus_items_vp9_mc_32v_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_32v_avg__c_full", call_daedalus_items_vp9_mc_32v_avg__c_full, NULL, NULL },
   { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub8_dot", call_daedalus_items_vp9_mc_4h__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_4h__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub8_x2", call_daedalus_items_vp9_mc_4h__neon_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4h__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_sub8_x2", call_daedalus_items_vp9_mc_4h__vector_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4h__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4h__c_sub8", call_daedalus_items_vp9_mc_4h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4h__c_sub8 },
   { "daedalus_vp9_mc_4h__c_rows8", call_daedalus_items_vp9_mc_4h__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4h__c_rows8 },
   { "daedalus_vp9_mc_4h__c_sub4", call_daedalus_items_vp9_mc_4h__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_full", call_daedalus_items_vp9_mc_4h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_full", call_daedalus_items_vp9_mc_4h__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4h__c_full", call_daedalus_items_vp9_mc_4h__c_full, NULL, NULL },
   { "vp9_mc_4h_avg", call_daedalus_items_vp9_mc_4h_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
-      NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__vector_sub8_x2,
-      NULL, call_daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4h_avg__c_sub8", call_daedalus_items_vp9_mc_4h_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4h_avg__c_sub8 },
   { "daedalus_vp9_mc_4h_avg__c_rows8", call_daedalus_items_vp9_mc_4h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4h_avg__c_rows8 },
   { "daedalus_vp9_mc_4h_avg__c_sub4", call_daedalus_items_vp9_mc_4h_avg__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL, NULL },
   { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv__neon_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4hv__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv__vector_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4hv__c_sub8", call_daedalus_items_vp9_mc_4hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4hv__c_sub8 },
   { "daedalus_vp9_mc_4hv__c_rows8", call_daedalus_items_vp9_mc_4hv__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4hv__c_rows8 },
   { "daedalus_vp9_mc_4hv__c_sub4", call_daedalus_items_vp9_mc_4hv__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_full", call_daedalus_items_vp9_mc_4hv__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_full", call_daedalus_items_vp9_mc_4hv__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4hv__c_full", call_daedalus_items_vp9_mc_4hv__c_full, NULL, NULL },
   { "vp9_mc_4hv_avg", call_daedalus_items_vp9_mc_4hv_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2,
-      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
-      NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2,
-      NULL, call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4hv_avg__c_sub8", call_daedalus_items_vp9_mc_4hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4hv_avg__c_sub8 },
   { "daedalus_vp9_mc_4hv_avg__c_rows8", call_daedalus_items_vp9_mc_4hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4hv_avg__c_rows8 },
   { "daedalus_vp9_mc_4hv_avg__c_sub4", call_daedalus_items_vp9_mc_4hv_avg__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL, NULL },
   { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_sub8_x2", call_daedalus_items_vp9_mc_4v__neon_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4v__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_sub8_x2", call_daedalus_items_vp9_mc_4v__vector_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4v__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4v__c_sub8", call_daedalus_items_vp9_mc_4v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4v__c_sub8 },
   { "daedalus_vp9_mc_4v__c_rows8", call_daedalus_items_vp9_mc_4v__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4v__c_rows8 },
   { "daedalus_vp9_mc_4v__c_sub4", call_daedalus_items_vp9_mc_4v__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_full", call_daedalus_items_vp9_mc_4v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_full", call_daedalus_items_vp9_mc_4v__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_4v__c_full", call_daedalus_items_vp9_mc_4v__c_full, NULL, NULL },
   { "vp9_mc_4v_avg", call_daedalus_items_vp9_mc_4v_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__neon_sub8_x2, NULL,
-      call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__vector_sub8_x2,
-      NULL, call_daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4v_avg__c_sub8", call_daedalus_items_vp9_mc_4v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4v_avg__c_sub8 },
   { "daedalus_vp9_mc_4v_avg__c_rows8", call_daedalus_items_vp9_mc_4v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_4v_avg__c_rows8 },
   { "daedalus_vp9_mc_4v_avg__c_sub4", call_daedalus_items_vp9_mc_4v_avg__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL, NULL },
   { "vp9_mc_64h", call_daedalus_items_vp9_mc_64h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h__neon_sub8_dot", call_daedalus_items_vp9_mc_64h__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_64h__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h__neon_sub8", call_daedalus_items_vp9_mc_64h__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64h__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64h__vector_sub8", call_daedalus_items_vp9_mc_64h__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64h__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64h__c_sub8", call_daedalus_items_vp9_mc_64h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64h__c_sub8 },
   { "daedalus_vp9_mc_64h__c_rows8", call_daedalus_items_vp9_mc_64h__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64h__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h__neon_full", call_daedalus_items_vp9_mc_64h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64h__vector_full", call_daedalus_items_vp9_mc_64h__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_64h__c_full", call_daedalus_items_vp9_mc_64h__c_full, NULL, NULL },
   { "vp9_mc_64h_avg", call_daedalus_items_vp9_mc_64h_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64h_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h_avg__neon_sub8", call_daedalus_items_vp9_mc_64h_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64h_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64h_avg__vector_sub8", call_daedalus_items_vp9_mc_64h_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64h_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64h_avg__c_sub8", call_daedalus_items_vp9_mc_64h_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64h_avg__c_sub8 },
   { "daedalus_vp9_mc_64h_avg__c_rows8", call_daedalus_items_vp9_mc_64h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64h_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64h_avg__neon_full", call_daedalus_items_vp9_mc_64h_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64h_avg__vector_full", call_daedalus_items_vp9_mc_64h_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_64h_avg__c_full", call_daedalus_items_vp9_mc_64h_avg__c_full, NULL, NULL },
   { "vp9_mc_64hv", call_daedalus_items_vp9_mc_64hv, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv__neon_sub8", call_daedalus_items_vp9_mc_64hv__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64hv__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64hv__vector_sub8", call_daedalus_items_vp9_mc_64hv__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64hv__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64hv__c_sub8", call_daedalus_items_vp9_mc_64hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64hv__c_sub8 },
   { "daedalus_vp9_mc_64hv__c_rows8", call_daedalus_items_vp9_mc_64hv__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64hv__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv__neon_full", call_daedalus_items_vp9_mc_64hv__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64hv__vector_full", call_daedalus_items_vp9_mc_64hv__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_64hv__c_full", call_daedalus_items_vp9_mc_64hv__c_full, NULL, NULL },
   { "vp9_mc_64hv_avg", call_daedalus_items_vp9_mc_64hv_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv_avg__neon_sub8", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64hv_avg__vector_sub8", call_daedalus_items_vp9_mc_64hv_avg__vector_sub8,
-      NULL, call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64hv_avg__c_sub8", call_daedalus_items_vp9_mc_64hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64hv_avg__c_sub8 },
   { "daedalus_vp9_mc_64hv_avg__c_rows8", call_daedalus_items_vp9_mc_64hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64hv_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64hv_avg__neon_full", call_daedalus_items_vp9_mc_64hv_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64hv_avg__vector_full", call_daedalus_items_vp9_mc_64hv_avg__vector_full,
-      NULL, NULL },
-#endif
   { "daedalus_vp9_mc_64hv_avg__c_full", call_daedalus_items_vp9_mc_64hv_avg__c_full, NULL, NULL },
   { "vp9_mc_64v", call_daedalus_items_vp9_mc_64v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64v__neon_sub8", call_daedalus_items_vp9_mc_64v__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64v__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64v__vector_sub8", call_daedalus_items_vp9_mc_64v__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64v__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64v__c_sub8", call_daedalus_items_vp9_mc_64v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v__c_sub8 },
   { "daedalus_vp9_mc_64v__c_rows8", call_daedalus_items_vp9_mc_64v__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64v__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64v__neon_full", call_daedalus_items_vp9_mc_64v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64v__vector_full", call_daedalus_items_vp9_mc_64v__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_64v__c_full", call_daedalus_items_vp9_mc_64v__c_full, NULL, NULL },
   { "vp9_mc_64v_avg", call_daedalus_items_vp9_mc_64v_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64v_avg__neon_sub8", call_daedalus_items_vp9_mc_64v_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64v_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64v_avg__vector_sub8", call_daedalus_items_vp9_mc_64v_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_64v_avg__vector_sub8 },
-#endif
   { "daedalus_vp9_mc_64v_avg__c_sub8", call_daedalus_items_vp9_mc_64v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v_avg__c_sub8 },
   { "daedalus_vp9_mc_64v_avg__c_rows8", call_daedalus_items_vp9_mc_64v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64v_avg__c_rows8 },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_64v_avg__neon_full", call_daedalus_items_vp9_mc_64v_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_64v_avg__vector_full", call_daedalus_items_vp9_mc_64v_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_64v_avg__c_full", call_daedalus_items_vp9_mc_64v_avg__c_full, NULL, NULL },
   { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_8h__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8", call_daedalus_items_vp9_mc_8h__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8h__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub4_dot", call_daedalus_items_vp9_mc_8h__neon_sub4_dot, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub4", call_daedalus_items_vp9_mc_8h__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_rows8", call_daedalus_items_vp9_mc_8h__neon_rows8, NULL,
-      call_daedalus_tall_vp9_mc_8h__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_sub8", call_daedalus_items_vp9_mc_8h__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8h__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_rows8", call_daedalus_items_vp9_mc_8h__vector_rows8, NULL,
-      call_daedalus_tall_vp9_mc_8h__vector_rows8 },
-#endif
   { "daedalus_vp9_mc_8h__c_sub8", call_daedalus_items_vp9_mc_8h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8h__c_sub8 },
   { "daedalus_vp9_mc_8h__c_rows8", call_daedalus_items_vp9_mc_8h__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8h__c_rows8 },
   { "daedalus_vp9_mc_8h__c_sub4", call_daedalus_items_vp9_mc_8h__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8_r2_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot, NULL,
-      call_daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_full", call_daedalus_items_vp9_mc_8h__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_full", call_daedalus_items_vp9_mc_8h__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_8h__c_full", call_daedalus_items_vp9_mc_8h__c_full, NULL, NULL },
   { "vp9_mc_8h_avg", call_daedalus_items_vp9_mc_8h_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_sub8", call_daedalus_items_vp9_mc_8h_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8h_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub4_dot,
-      NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_sub4", call_daedalus_items_vp9_mc_8h_avg__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_rows8", call_daedalus_items_vp9_mc_8h_avg__neon_rows8, NULL,
-      call_daedalus_tall_vp9_mc_8h_avg__neon_rows8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_sub8", call_daedalus_items_vp9_mc_8h_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8h_avg__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_rows8", call_daedalus_items_vp9_mc_8h_avg__vector_rows8, NULL,
-      call_daedalus_tall_vp9_mc_8h_avg__vector_rows8 },
-#endif
   { "daedalus_vp9_mc_8h_avg__c_sub8", call_daedalus_items_vp9_mc_8h_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8h_avg__c_sub8 },
   { "daedalus_vp9_mc_8h_avg__c_rows8", call_daedalus_items_vp9_mc_8h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8h_avg__c_rows8 },
   { "daedalus_vp9_mc_8h_avg__c_sub4", call_daedalus_items_vp9_mc_8h_avg__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_full", call_daedalus_items_vp9_mc_8h_avg__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_full", call_daedalus_items_vp9_mc_8h_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL, NULL },
   { "vp9_mc_8hv", call_daedalus_items_vp9_mc_8hv, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL,
-      call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8hv__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv__neon_sub4_dot, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub4", call_daedalus_items_vp9_mc_8hv__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8hv__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv__vector_sub4", call_daedalus_items_vp9_mc_8hv__vector_sub4, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv__c_sub8 },
   { "daedalus_vp9_mc_8hv__c_rows8", call_daedalus_items_vp9_mc_8hv__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8hv__c_rows8 },
   { "daedalus_vp9_mc_8hv__c_sub4", call_daedalus_items_vp9_mc_8hv__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_full", call_daedalus_items_vp9_mc_8hv__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv__vector_full", call_daedalus_items_vp9_mc_8hv__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_8hv__c_full", call_daedalus_items_vp9_mc_8hv__c_full, NULL, NULL },
   { "vp9_mc_8hv_avg", call_daedalus_items_vp9_mc_8hv_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot,
-      NULL, call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_sub8", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot,
-      NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_sub4", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv_avg__vector_sub4", call_daedalus_items_vp9_mc_8hv_avg__vector_sub4, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_8hv_avg__c_sub8", call_daedalus_items_vp9_mc_8hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv_avg__c_sub8 },
   { "daedalus_vp9_mc_8hv_avg__c_rows8", call_daedalus_items_vp9_mc_8hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8hv_avg__c_rows8 },
   { "daedalus_vp9_mc_8hv_avg__c_sub4", call_daedalus_items_vp9_mc_8hv_avg__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL,
-      NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_8hv_avg__c_full", call_daedalus_items_vp9_mc_8hv_avg__c_full, NULL, NULL },
   { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8v__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v__neon_sub4", call_daedalus_items_vp9_mc_8v__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8v__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v__vector_sub4", call_daedalus_items_vp9_mc_8v__vector_sub4, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__c_sub8 },
   { "daedalus_vp9_mc_8v__c_rows8", call_daedalus_items_vp9_mc_8v__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8v__c_rows8 },
   { "daedalus_vp9_mc_8v__c_sub4", call_daedalus_items_vp9_mc_8v__c_sub4, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v__neon_full", call_daedalus_items_vp9_mc_8v__neon_full, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v__vector_full", call_daedalus_items_vp9_mc_8v__vector_full, NULL, NULL },
-#endif
   { "daedalus_vp9_mc_8v__c_full", call_daedalus_items_vp9_mc_8v__c_full, NULL, NULL },
   { "vp9_mc_8v_avg", call_daedalus_items_vp9_mc_8v_avg, NULL, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v_avg__neon_sub8", call_daedalus_items_vp9_mc_8v_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8v_avg__neon_sub8 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v_avg__neon_sub4", call_daedalus_items_vp9_mc_8v_avg__neon_sub4, NULL, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_8v_avg__vector_sub8 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v_avg__vector_sub4", call_daedalus_items_vp9_mc_8v_avg__vector_sub4, NULL,
-      NULL },
-#endif
   { "daedalus_vp9_mc_8v_avg__c_sub8", call_daedalus_items_vp9_mc_8v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v_avg__c_sub8 },
   { "daedalus_vp9_mc_8v_avg__c_rows8", call_daedalus_items_vp9_mc_8v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_8v_avg__c_rows8 },
   { "daedalus_vp9_mc_8v_avg__c_sub4", call_daedalus_items_vp9_mc_8v_avg__c_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
+  { "daedalus_av1_cdef8__neon_inpri_r2", call_daedalus_items_av1_cdef8__neon_inpri_r2, NULL, NULL },
+  { "daedalus_av1_cdef8__neon_insec_r2", call_daedalus_items_av1_cdef8__neon_insec_r2, NULL, NULL },
+  { "daedalus_av1_cdef8__neon_inside_r2", call_daedalus_items_av1_cdef8__neon_inside_r2, NULL,
+      NULL },
+  { "daedalus_av1_cdef8__neon_pri", call_daedalus_items_av1_cdef8__neon_pri, NULL, NULL },
+  { "daedalus_av1_cdef8__neon_sec", call_daedalus_items_av1_cdef8__neon_sec, NULL, NULL },
+  { "daedalus_av1_cdef8__neon_full", call_daedalus_items_av1_cdef8__neon_full, NULL, NULL },
+  { "daedalus_av1_cdef_dir__neon_full", call_daedalus_items_av1_cdef_dir__neon_full, NULL, NULL },
+  { "daedalus_av1_sgr8__neon_full", call_daedalus_items_av1_sgr8__neon_full, NULL, NULL },
+  { "daedalus_h264_deblock_luma_v__neon_full_early",
+      call_daedalus_items_h264_deblock_luma_v__neon_full_early, NULL, NULL },
+  { "daedalus_h264_deblock_luma_v__neon_full", call_daedalus_items_h264_deblock_luma_v__neon_full,
+      NULL, NULL },
+  { "daedalus_h264_idct4__neon_full_x2", call_daedalus_items_h264_idct4__neon_full_x2,
+      call_daedalus_clearing_items_h264_idct4__neon_full_x2, NULL },
+  { "daedalus_h264_idct4__neon_full", call_daedalus_items_h264_idct4__neon_full, NULL, NULL },
+  { "daedalus_h264_idct8__neon_full", call_daedalus_items_h264_idct8__neon_full,
+      call_daedalus_clearing_items_h264_idct8__neon_full, NULL },
+  { "daedalus_h264_qpel_mc20__neon_full", call_daedalus_items_h264_qpel_mc20__neon_full, NULL,
+      NULL },
+  { "daedalus_h264_qpel_mc20__neon_full_r2", call_daedalus_items_h264_qpel_mc20__neon_full_r2,
+      NULL, NULL },
+  { "daedalus_sand128_nv12__neon_full", call_daedalus_items_sand128_nv12__neon_full, NULL, NULL },
+  { "daedalus_sand128_p010__neon_full", call_daedalus_items_sand128_p010__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg16__neon_rows8 },
+  { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg32__neon_rows8", call_daedalus_items_vp9_avg32__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg32__neon_rows8 },
+  { "daedalus_vp9_avg32__neon_full", call_daedalus_items_vp9_avg32__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
+      call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
+  { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg64__neon_rows8", call_daedalus_items_vp9_avg64__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg64__neon_rows8 },
+  { "daedalus_vp9_avg64__neon_full", call_daedalus_items_vp9_avg64__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg8__neon_rows8 },
+  { "daedalus_vp9_avg8__neon_rows4", call_daedalus_items_vp9_avg8__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy16__neon_rows8 },
+  { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy32__neon_rows8", call_daedalus_items_vp9_copy32__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy32__neon_rows8 },
+  { "daedalus_vp9_copy32__neon_full", call_daedalus_items_vp9_copy32__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy4__neon_rows8_x2", call_daedalus_items_vp9_copy4__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_copy4__neon_rows8_x2 },
+  { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy64__neon_rows8", call_daedalus_items_vp9_copy64__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy64__neon_rows8 },
+  { "daedalus_vp9_copy64__neon_full", call_daedalus_items_vp9_copy64__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy8__neon_rows8 },
+  { "daedalus_vp9_copy8__neon_rows4", call_daedalus_items_vp9_copy8__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL, NULL },
+  { "daedalus_vp9_iadst16__neon_full", call_daedalus_items_vp9_iadst16__neon_full,
+      call_daedalus_clearing_items_vp9_iadst16__neon_full, NULL },
+  { "daedalus_vp9_iadst16_idct16__neon_full", call_daedalus_items_vp9_iadst16_idct16__neon_full,
+      call_daedalus_clearing_items_vp9_iadst16_idct16__neon_full, NULL },
+  { "daedalus_vp9_iadst4__neon_full_x2", call_daedalus_items_vp9_iadst4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4__neon_full_x2, NULL },
+  { "daedalus_vp9_iadst4_idct4__neon_full_x2", call_daedalus_items_vp9_iadst4_idct4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2, NULL },
+  { "daedalus_vp9_iadst8__neon_full", call_daedalus_items_vp9_iadst8__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8__neon_full, NULL },
+  { "daedalus_vp9_iadst8_idct8__neon_full", call_daedalus_items_vp9_iadst8_idct8__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full, NULL },
+  { "daedalus_vp9_idct16__neon_dc", call_daedalus_items_vp9_idct16__neon_dc,
+      call_daedalus_clearing_items_vp9_idct16__neon_dc, NULL },
+  { "daedalus_vp9_idct16__neon_eob10", call_daedalus_items_vp9_idct16__neon_eob10,
+      call_daedalus_clearing_items_vp9_idct16__neon_eob10, NULL },
+  { "daedalus_vp9_idct16__neon_eob38", call_daedalus_items_vp9_idct16__neon_eob38,
+      call_daedalus_clearing_items_vp9_idct16__neon_eob38, NULL },
+  { "daedalus_vp9_idct16__neon_full", call_daedalus_items_vp9_idct16__neon_full,
+      call_daedalus_clearing_items_vp9_idct16__neon_full, NULL },
+  { "daedalus_vp9_idct16_iadst16__neon_full", call_daedalus_items_vp9_idct16_iadst16__neon_full,
+      call_daedalus_clearing_items_vp9_idct16_iadst16__neon_full, NULL },
+  { "daedalus_vp9_idct32__neon_dc", call_daedalus_items_vp9_idct32__neon_dc,
+      call_daedalus_clearing_items_vp9_idct32__neon_dc, NULL },
+  { "daedalus_vp9_idct32__neon_eob34", call_daedalus_items_vp9_idct32__neon_eob34,
+      call_daedalus_clearing_items_vp9_idct32__neon_eob34, NULL },
+  { "daedalus_vp9_idct32__neon_eob135", call_daedalus_items_vp9_idct32__neon_eob135,
+      call_daedalus_clearing_items_vp9_idct32__neon_eob135, NULL },
+  { "daedalus_vp9_idct32__neon_full", call_daedalus_items_vp9_idct32__neon_full,
+      call_daedalus_clearing_items_vp9_idct32__neon_full, NULL },
+  { "daedalus_vp9_idct4__neon_dc_x2", call_daedalus_items_vp9_idct4__neon_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4__neon_dc_x2, NULL },
+  { "daedalus_vp9_idct4__neon_full_x2", call_daedalus_items_vp9_idct4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4__neon_full_x2, NULL },
+  { "daedalus_vp9_idct4_iadst4__neon_full_x2", call_daedalus_items_vp9_idct4_iadst4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2, NULL },
+  { "daedalus_vp9_idct8__neon_dc", call_daedalus_items_vp9_idct8__neon_dc,
+      call_daedalus_clearing_items_vp9_idct8__neon_dc, NULL },
+  { "daedalus_vp9_idct8__neon_eob12", call_daedalus_items_vp9_idct8__neon_eob12,
+      call_daedalus_clearing_items_vp9_idct8__neon_eob12, NULL },
+  { "daedalus_vp9_idct8__neon_eob12_assumesum16",
+      call_daedalus_items_vp9_idct8__neon_eob12_assumesum16,
+      call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16, NULL },
+  { "daedalus_vp9_idct8__neon_full", call_daedalus_items_vp9_idct8__neon_full,
+      call_daedalus_clearing_items_vp9_idct8__neon_full, NULL },
+  { "daedalus_vp9_idct8__neon_full_assumesum16",
+      call_daedalus_items_vp9_idct8__neon_full_assumesum16,
+      call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16, NULL },
+  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL, NULL },
+  { "daedalus_vp9_idct8_iadst8__neon_full", call_daedalus_items_vp9_idct8_iadst8__neon_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full, NULL },
+  { "daedalus_vp9_iwht4__neon_full_x2", call_daedalus_items_vp9_iwht4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4__neon_full_x2, NULL },
+  { "daedalus_vp9_lpf16_10_h__neon_full_early",
+      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_10_v__neon_full_early",
+      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
+      NULL },
+  { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf4_h__neon_full_x2", call_daedalus_items_vp9_lpf4_h__neon_full_x2, NULL, NULL },
+  { "daedalus_vp9_lpf4_v__neon_full_early", call_daedalus_items_vp9_lpf4_v__neon_full_early, NULL,
+      NULL },
+  { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL, NULL },
+  { "daedalus_vp9_lpf8_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf8_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_16h__neon_sub8_dot", call_daedalus_items_vp9_mc_16h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_16h__neon_sub8_dot },
+  { "daedalus_vp9_mc_16h__neon_sub8", call_daedalus_items_vp9_mc_16h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h__neon_sub8 },
+  { "daedalus_vp9_mc_16h__neon_full", call_daedalus_items_vp9_mc_16h__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_16h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_16h_avg__neon_sub8", call_daedalus_items_vp9_mc_16h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__neon_sub8 },
+  { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot },
+  { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__neon_sub8 },
+  { "daedalus_vp9_mc_16hv__neon_full", call_daedalus_items_vp9_mc_16hv__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_16hv_avg__neon_sub8", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8 },
+  { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v__neon_sub8 },
+  { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__neon_sub8 },
+  { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32h__neon_sub8_dot", call_daedalus_items_vp9_mc_32h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_32h__neon_sub8_dot },
+  { "daedalus_vp9_mc_32h__neon_sub8", call_daedalus_items_vp9_mc_32h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h__neon_sub8 },
+  { "daedalus_vp9_mc_32h__neon_full", call_daedalus_items_vp9_mc_32h__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_32h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_32h_avg__neon_sub8", call_daedalus_items_vp9_mc_32h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__neon_sub8 },
+  { "daedalus_vp9_mc_32h_avg__neon_full", call_daedalus_items_vp9_mc_32h_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32hv__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot },
+  { "daedalus_vp9_mc_32hv__neon_sub8", call_daedalus_items_vp9_mc_32hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__neon_sub8 },
+  { "daedalus_vp9_mc_32hv__neon_full", call_daedalus_items_vp9_mc_32hv__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_32hv_avg__neon_sub8", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8 },
+  { "daedalus_vp9_mc_32hv_avg__neon_full", call_daedalus_items_vp9_mc_32hv_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32v__neon_sub8", call_daedalus_items_vp9_mc_32v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v__neon_sub8 },
+  { "daedalus_vp9_mc_32v__neon_full", call_daedalus_items_vp9_mc_32v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_32v_avg__neon_sub8", call_daedalus_items_vp9_mc_32v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__neon_sub8 },
+  { "daedalus_vp9_mc_32v_avg__neon_full", call_daedalus_items_vp9_mc_32v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h__neon_sub8_dot", call_daedalus_items_vp9_mc_4h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_4h__neon_sub8_dot },
+  { "daedalus_vp9_mc_4h__neon_sub8_x2", call_daedalus_items_vp9_mc_4h__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL, NULL },
+  { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4h__neon_full", call_daedalus_items_vp9_mc_4h__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_4h_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4hv__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot },
+  { "daedalus_vp9_mc_4hv__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4hv__neon_full", call_daedalus_items_vp9_mc_4hv__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_4hv_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4v__neon_sub8_x2", call_daedalus_items_vp9_mc_4v__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4v__neon_full", call_daedalus_items_vp9_mc_4v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2 },
+  { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_64h__neon_sub8_dot", call_daedalus_items_vp9_mc_64h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_64h__neon_sub8_dot },
+  { "daedalus_vp9_mc_64h__neon_sub8", call_daedalus_items_vp9_mc_64h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h__neon_sub8 },
+  { "daedalus_vp9_mc_64h__neon_full", call_daedalus_items_vp9_mc_64h__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_64h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_64h_avg__neon_sub8", call_daedalus_items_vp9_mc_64h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__neon_sub8 },
+  { "daedalus_vp9_mc_64h_avg__neon_full", call_daedalus_items_vp9_mc_64h_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64hv__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot },
+  { "daedalus_vp9_mc_64hv__neon_sub8", call_daedalus_items_vp9_mc_64hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__neon_sub8 },
+  { "daedalus_vp9_mc_64hv__neon_full", call_daedalus_items_vp9_mc_64hv__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_64hv_avg__neon_sub8", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8 },
+  { "daedalus_vp9_mc_64hv_avg__neon_full", call_daedalus_items_vp9_mc_64hv_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64v__neon_sub8", call_daedalus_items_vp9_mc_64v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v__neon_sub8 },
+  { "daedalus_vp9_mc_64v__neon_full", call_daedalus_items_vp9_mc_64v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_64v_avg__neon_sub8", call_daedalus_items_vp9_mc_64v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__neon_sub8 },
+  { "daedalus_vp9_mc_64v_avg__neon_full", call_daedalus_items_vp9_mc_64v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8_dot },
+  { "daedalus_vp9_mc_8h__neon_sub8", call_daedalus_items_vp9_mc_8h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8 },
+  { "daedalus_vp9_mc_8h__neon_sub4_dot", call_daedalus_items_vp9_mc_8h__neon_sub4_dot, NULL, NULL },
+  { "daedalus_vp9_mc_8h__neon_sub4", call_daedalus_items_vp9_mc_8h__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8h__neon_rows8", call_daedalus_items_vp9_mc_8h__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_rows8 },
+  { "daedalus_vp9_mc_8h__neon_sub8_r2_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot },
+  { "daedalus_vp9_mc_8h__neon_full", call_daedalus_items_vp9_mc_8h__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_8h_avg__neon_sub8", call_daedalus_items_vp9_mc_8h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__neon_sub8 },
+  { "daedalus_vp9_mc_8h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub4_dot,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg__neon_sub4", call_daedalus_items_vp9_mc_8h_avg__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg__neon_rows8", call_daedalus_items_vp9_mc_8h_avg__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__neon_rows8 },
+  { "daedalus_vp9_mc_8h_avg__neon_full", call_daedalus_items_vp9_mc_8h_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot },
+  { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__neon_sub8 },
+  { "daedalus_vp9_mc_8hv__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv__neon_sub4_dot, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8hv__neon_sub4", call_daedalus_items_vp9_mc_8hv__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8hv__neon_full", call_daedalus_items_vp9_mc_8hv__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot },
+  { "daedalus_vp9_mc_8hv_avg__neon_sub8", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8 },
+  { "daedalus_vp9_mc_8hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg__neon_sub4", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v__neon_sub8 },
+  { "daedalus_vp9_mc_8v__neon_sub4", call_daedalus_items_vp9_mc_8v__neon_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8v__neon_full", call_daedalus_items_vp9_mc_8v__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg__neon_sub8", call_daedalus_items_vp9_mc_8v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__neon_sub8 },
+  { "daedalus_vp9_mc_8v_avg__neon_sub4", call_daedalus_items_vp9_mc_8v_avg__neon_sub4, NULL, NULL },
   { "daedalus_vp9_mc_8v_avg__neon_full", call_daedalus_items_vp9_mc_8v_avg__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
+  { "daedalus_av1_cdef8__vector_inpri_r2", call_daedalus_items_av1_cdef8__vector_inpri_r2, NULL,
+      NULL },
+  { "daedalus_av1_cdef8__vector_insec_r2", call_daedalus_items_av1_cdef8__vector_insec_r2, NULL,
+      NULL },
+  { "daedalus_av1_cdef8__vector_inside_r2", call_daedalus_items_av1_cdef8__vector_inside_r2, NULL,
+      NULL },
+  { "daedalus_av1_cdef8__vector_pri", call_daedalus_items_av1_cdef8__vector_pri, NULL, NULL },
+  { "daedalus_av1_cdef8__vector_sec", call_daedalus_items_av1_cdef8__vector_sec, NULL, NULL },
+  { "daedalus_av1_cdef8__vector_full", call_daedalus_items_av1_cdef8__vector_full, NULL, NULL },
+  { "daedalus_av1_cdef_dir__vector_full", call_daedalus_items_av1_cdef_dir__vector_full, NULL,
+      NULL },
+  { "daedalus_av1_sgr8__vector_full", call_daedalus_items_av1_sgr8__vector_full, NULL, NULL },
+  { "daedalus_h264_deblock_luma_v__vector_full_early",
+      call_daedalus_items_h264_deblock_luma_v__vector_full_early, NULL, NULL },
+  { "daedalus_h264_idct4__vector_full_x2", call_daedalus_items_h264_idct4__vector_full_x2,
+      call_daedalus_clearing_items_h264_idct4__vector_full_x2, NULL },
+  { "daedalus_h264_idct8__vector_full", call_daedalus_items_h264_idct8__vector_full,
+      call_daedalus_clearing_items_h264_idct8__vector_full, NULL },
+  { "daedalus_h264_qpel_mc20__vector_full", call_daedalus_items_h264_qpel_mc20__vector_full, NULL,
+      NULL },
+  { "daedalus_sand128_nv12__vector_full", call_daedalus_items_sand128_nv12__vector_full, NULL,
+      NULL },
+  { "daedalus_sand128_p010__vector_full", call_daedalus_items_sand128_p010__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg16__vector_rows8 },
+  { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg32__vector_rows8", call_daedalus_items_vp9_avg32__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg32__vector_rows8 },
+  { "daedalus_vp9_avg32__vector_full", call_daedalus_items_vp9_avg32__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg4__vector_rows8 },
+  { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg64__vector_rows8", call_daedalus_items_vp9_avg64__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg64__vector_rows8 },
+  { "daedalus_vp9_avg64__vector_full", call_daedalus_items_vp9_avg64__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg8__vector_rows8 },
+  { "daedalus_vp9_avg8__vector_rows4", call_daedalus_items_vp9_avg8__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy16__vector_rows8 },
+  { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy32__vector_rows8", call_daedalus_items_vp9_copy32__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy32__vector_rows8 },
+  { "daedalus_vp9_copy32__vector_full", call_daedalus_items_vp9_copy32__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy4__vector_rows8_x2", call_daedalus_items_vp9_copy4__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_copy4__vector_rows8_x2 },
+  { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy64__vector_rows8", call_daedalus_items_vp9_copy64__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy64__vector_rows8 },
+  { "daedalus_vp9_copy64__vector_full", call_daedalus_items_vp9_copy64__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy8__vector_rows8 },
+  { "daedalus_vp9_copy8__vector_rows4", call_daedalus_items_vp9_copy8__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL, NULL },
+  { "daedalus_vp9_iadst16__vector_full", call_daedalus_items_vp9_iadst16__vector_full,
+      call_daedalus_clearing_items_vp9_iadst16__vector_full, NULL },
+  { "daedalus_vp9_iadst16_idct16__vector_full",
+      call_daedalus_items_vp9_iadst16_idct16__vector_full,
+      call_daedalus_clearing_items_vp9_iadst16_idct16__vector_full, NULL },
+  { "daedalus_vp9_iadst4__vector_full_x2", call_daedalus_items_vp9_iadst4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4__vector_full_x2, NULL },
+  { "daedalus_vp9_iadst4_idct4__vector_full_x2",
+      call_daedalus_items_vp9_iadst4_idct4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2, NULL },
+  { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8__vector_full, NULL },
+  { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full, NULL },
+  { "daedalus_vp9_idct16__vector_dc", call_daedalus_items_vp9_idct16__vector_dc,
+      call_daedalus_clearing_items_vp9_idct16__vector_dc, NULL },
+  { "daedalus_vp9_idct16__vector_eob10", call_daedalus_items_vp9_idct16__vector_eob10,
+      call_daedalus_clearing_items_vp9_idct16__vector_eob10, NULL },
+  { "daedalus_vp9_idct16__vector_eob38", call_daedalus_items_vp9_idct16__vector_eob38,
+      call_daedalus_clearing_items_vp9_idct16__vector_eob38, NULL },
+  { "daedalus_vp9_idct16__vector_full", call_daedalus_items_vp9_idct16__vector_full,
+      call_daedalus_clearing_items_vp9_idct16__vector_full, NULL },
+  { "daedalus_vp9_idct16_iadst16__vector_full",
+      call_daedalus_items_vp9_idct16_iadst16__vector_full,
+      call_daedalus_clearing_items_vp9_idct16_iadst16__vector_full, NULL },
+  { "daedalus_vp9_idct32__vector_dc", call_daedalus_items_vp9_idct32__vector_dc,
+      call_daedalus_clearing_items_vp9_idct32__vector_dc, NULL },
+  { "daedalus_vp9_idct32__vector_eob34", call_daedalus_items_vp9_idct32__vector_eob34,
+      call_daedalus_clearing_items_vp9_idct32__vector_eob34, NULL },
+  { "daedalus_vp9_idct32__vector_eob135", call_daedalus_items_vp9_idct32__vector_eob135,
+      call_daedalus_clearing_items_vp9_idct32__vector_eob135, NULL },
+  { "daedalus_vp9_idct32__vector_full", call_daedalus_items_vp9_idct32__vector_full,
+      call_daedalus_clearing_items_vp9_idct32__vector_full, NULL },
+  { "daedalus_vp9_idct4__vector_dc_x2", call_daedalus_items_vp9_idct4__vector_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4__vector_dc_x2, NULL },
+  { "daedalus_vp9_idct4__vector_full_x2", call_daedalus_items_vp9_idct4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4__vector_full_x2, NULL },
+  { "daedalus_vp9_idct4_iadst4__vector_full_x2",
+      call_daedalus_items_vp9_idct4_iadst4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2, NULL },
+  { "daedalus_vp9_idct8__vector_dc", call_daedalus_items_vp9_idct8__vector_dc,
+      call_daedalus_clearing_items_vp9_idct8__vector_dc, NULL },
+  { "daedalus_vp9_idct8__vector_eob12", call_daedalus_items_vp9_idct8__vector_eob12,
+      call_daedalus_clearing_items_vp9_idct8__vector_eob12, NULL },
+  { "daedalus_vp9_idct8__vector_full", call_daedalus_items_vp9_idct8__vector_full,
+      call_daedalus_clearing_items_vp9_idct8__vector_full, NULL },
+  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full, NULL },
+  { "daedalus_vp9_iwht4__vector_full_x2", call_daedalus_items_vp9_iwht4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4__vector_full_x2, NULL },
+  { "daedalus_vp9_lpf16_10_h__vector_full_early",
+      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_10_v__vector_full_early",
+      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
+      NULL, NULL },
+  { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
+      NULL, NULL },
+  { "daedalus_vp9_lpf8_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h__vector_sub8 },
+  { "daedalus_vp9_mc_16h__vector_full", call_daedalus_items_vp9_mc_16h__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16h_avg__vector_sub8", call_daedalus_items_vp9_mc_16h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__vector_sub8 },
+  { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__vector_sub8 },
+  { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_avg__vector_sub8", call_daedalus_items_vp9_mc_16hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8 },
+  { "daedalus_vp9_mc_16hv_avg__vector_full", call_daedalus_items_vp9_mc_16hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v__vector_sub8 },
+  { "daedalus_vp9_mc_16v__vector_full", call_daedalus_items_vp9_mc_16v__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16v_avg__vector_sub8", call_daedalus_items_vp9_mc_16v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__vector_sub8 },
+  { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32h__vector_sub8", call_daedalus_items_vp9_mc_32h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h__vector_sub8 },
+  { "daedalus_vp9_mc_32h__vector_full", call_daedalus_items_vp9_mc_32h__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32h_avg__vector_sub8", call_daedalus_items_vp9_mc_32h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__vector_sub8 },
+  { "daedalus_vp9_mc_32h_avg__vector_full", call_daedalus_items_vp9_mc_32h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32hv__vector_sub8", call_daedalus_items_vp9_mc_32hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__vector_sub8 },
+  { "daedalus_vp9_mc_32hv__vector_full", call_daedalus_items_vp9_mc_32hv__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_avg__vector_sub8", call_daedalus_items_vp9_mc_32hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8 },
+  { "daedalus_vp9_mc_32hv_avg__vector_full", call_daedalus_items_vp9_mc_32hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_32v__vector_sub8", call_daedalus_items_vp9_mc_32v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v__vector_sub8 },
+  { "daedalus_vp9_mc_32v__vector_full", call_daedalus_items_vp9_mc_32v__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32v_avg__vector_sub8", call_daedalus_items_vp9_mc_32v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__vector_sub8 },
+  { "daedalus_vp9_mc_32v_avg__vector_full", call_daedalus_items_vp9_mc_32v_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h__vector_sub8_x2", call_daedalus_items_vp9_mc_4h__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4h__vector_full", call_daedalus_items_vp9_mc_4h__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4hv__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4hv__vector_full", call_daedalus_items_vp9_mc_4hv__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4v__vector_sub8_x2", call_daedalus_items_vp9_mc_4v__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_4v__vector_full", call_daedalus_items_vp9_mc_4v__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2 },
+  { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64h__vector_sub8", call_daedalus_items_vp9_mc_64h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h__vector_sub8 },
+  { "daedalus_vp9_mc_64h__vector_full", call_daedalus_items_vp9_mc_64h__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64h_avg__vector_sub8", call_daedalus_items_vp9_mc_64h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__vector_sub8 },
+  { "daedalus_vp9_mc_64h_avg__vector_full", call_daedalus_items_vp9_mc_64h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64hv__vector_sub8", call_daedalus_items_vp9_mc_64hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__vector_sub8 },
+  { "daedalus_vp9_mc_64hv__vector_full", call_daedalus_items_vp9_mc_64hv__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_avg__vector_sub8", call_daedalus_items_vp9_mc_64hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8 },
+  { "daedalus_vp9_mc_64hv_avg__vector_full", call_daedalus_items_vp9_mc_64hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_64v__vector_sub8", call_daedalus_items_vp9_mc_64v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v__vector_sub8 },
+  { "daedalus_vp9_mc_64v__vector_full", call_daedalus_items_vp9_mc_64v__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64v_avg__vector_sub8", call_daedalus_items_vp9_mc_64v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__vector_sub8 },
+  { "daedalus_vp9_mc_64v_avg__vector_full", call_daedalus_items_vp9_mc_64v_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8h__vector_sub8", call_daedalus_items_vp9_mc_8h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h__vector_sub8 },
+  { "daedalus_vp9_mc_8h__vector_rows8", call_daedalus_items_vp9_mc_8h__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h__vector_rows8 },
+  { "daedalus_vp9_mc_8h__vector_full", call_daedalus_items_vp9_mc_8h__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg__vector_sub8", call_daedalus_items_vp9_mc_8h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__vector_sub8 },
+  { "daedalus_vp9_mc_8h_avg__vector_rows8", call_daedalus_items_vp9_mc_8h_avg__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__vector_rows8 },
+  { "daedalus_vp9_mc_8h_avg__vector_full", call_daedalus_items_vp9_mc_8h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__vector_sub8 },
+  { "daedalus_vp9_mc_8hv__vector_sub4", call_daedalus_items_vp9_mc_8hv__vector_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8hv__vector_full", call_daedalus_items_vp9_mc_8hv__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8 },
+  { "daedalus_vp9_mc_8hv_avg__vector_sub4", call_daedalus_items_vp9_mc_8hv_avg__vector_sub4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v__vector_sub8 },
+  { "daedalus_vp9_mc_8v__vector_sub4", call_daedalus_items_vp9_mc_8v__vector_sub4, NULL, NULL },
+  { "daedalus_vp9_mc_8v__vector_full", call_daedalus_items_vp9_mc_8v__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__vector_sub8 },
+  { "daedalus_vp9_mc_8v_avg__vector_sub4", call_daedalus_items_vp9_mc_8v_avg__vector_sub4, NULL,
+      NULL },
   { "daedalus_vp9_mc_8v_avg__vector_full", call_daedalus_items_vp9_mc_8v_avg__vector_full, NULL,
       NULL },
 #endif
-  { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL, NULL },
   { NULL, NULL, NULL, NULL },
 };
 #endif
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "cbc6afe371b26e26",
+  .generator = "39994fcc871dc9c3",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.json_text import json_text
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import repo_root
 
@@ -91,7 +92,7 @@ def write(kernel: str, part: str, data: dict[str, Any], generated: Path | None =
         known = _read(file) | {part: data}
         kept = {p: known[p] for p in PARTS if known.get(p)}
         if kept:
-            text = json.dumps({"version": VERSION, "kernel": kernel, **kept}, indent=1) + "\n"
+            text = json_text({"version": VERSION, "kernel": kernel, **kept})
             if not file.is_file() or file.read_text() != text:
                 write_output(file, text)
         else:

@@ -2,7 +2,7 @@
 """`daedalus gen`: writes generated/, or checks that it is what the specs give."""
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ from daedalus.generator.base.console import console, out, tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
-from daedalus.generator.compile import kept, qpu_choices
+from daedalus.generator.compile import kept, qpu_choices, unchanged
 from daedalus.generator.compile.emit import Generated
 from daedalus.generator.compile.folder import REPAIR, different, generate_or_explain, write
 from daedalus.generator.compile.kernels import one
@@ -61,6 +61,13 @@ def command(
     if specs is not None and folder is None:
         raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
+    own = specs is None and folder is None
+    made_of = unchanged.sources() if own else ""
+    if own and not (kernels or check or search):
+        said = unchanged.said(made_of, target)
+        if said is not None:
+            _tell(said[0], 0, 0, said[1:])
+            return
     with records.kept_in(None if specs is None else target):
         if search:
             _search(specs, anew, kernels)
@@ -69,12 +76,22 @@ def command(
         asked = _asked(specs, kernels)
         if check:
             _check(generated, target, asked if kernels else None, folder)
-        else:
-            _write(generated, target, asked)
-            if specs is None and folder is None:
-                kept.keep_last(generated.variants)
-    _say_refused(generated, asked)
-    _say_taken(generated)
+            for remark in (*_refused(generated, asked), *_taken(generated)):
+                tell(remark)
+            return
+        written, removed = write(generated, target)
+        load.cache_clear()  # which variants there are may be on record only now
+        if own:
+            kept.keep_last(generated.variants)
+        there = f"{len(generated.variants)} variants, {len(generated.files)} files"
+        remarks = [
+            *_remarks(generated, asked),
+            *_refused(generated, asked),
+            *_taken(generated),
+        ]
+    _tell(there, written, removed, remarks)
+    if own and not kernels:
+        unchanged.remember(made_of, target, [there, *remarks])
 
 
 def _check(
@@ -105,34 +122,44 @@ def _check(
     out.print(f"{len(looked_at)} files are what the specs give", markup=False)
 
 
-def _write(generated: Generated, target: Path, asked: list[Entry]) -> None:
-    written, removed = write(generated, target)
-    load.cache_clear()  # which variants there are may be on record only now
+def _tell(there: str, written: int, removed: int, remarks: Iterable[str]) -> None:
+    console.print(f"{there}: {written} written, {removed} removed, the others unchanged")
+    for remark in remarks:
+        tell(remark)
+
+
+def _remarks(generated: Generated, asked: list[Entry]) -> Iterator[str]:
+    """What their author may want to know."""
     for e in asked:
         for _, remark in never_binding(e.kernel):
-            tell(f"remark: {remark}")
-    console.print(
-        f"{len(generated.variants)} variants, {len(generated.files)} files:"
-        f" {written} written, {removed} removed, the others unchanged"
-    )
+            yield f"remark: {remark}"
     if generated.unrecorded:
-        tell(
+        yield (
             f"remark: {', '.join(generated.unrecorded)}: scheduled by few attempts; for the best"
             f" run {qpu_choices.REPAIR}"
         )
     doubted = [n for e in asked if e.by_rule for n in qpu_choices.doubted(e.kernel.id)]
     if doubted:
-        tell(
+        yield (
             f"remark: {', '.join(doubted)}: found without a schedule by another scheduler; to try"
             f" again run {qpu_choices.REPAIR}"
         )
 
 
-def _say_refused(generated: Generated, asked: list[Entry]) -> None:
+def _refused(generated: Generated, asked: list[Entry]) -> Iterator[str]:
     """What targets say that have no variant for a kernel, or for one of its classes."""
     for e in asked:
         for name, why in generated.chosen.get(e.kernel.id, {}).get("refused", {}).items():
-            tell(f"refused: {e.kernel.id}: {why if name in why else f'{name}: {why}'}")
+            yield f"refused: {e.kernel.id}: {why if name in why else f'{name}: {why}'}"
+
+
+def _taken(generated: Generated) -> Iterator[str]:
+    """What was skipped for lack of the tools that made it."""
+    if generated.taken:
+        yield (
+            f"skipped: {len(generated.taken)} SPIR-V modules are taken as they are: they were made"
+            f" by {PINNED}, here is {toolchain() or 'none of these'}"
+        )
 
 
 @contextmanager
@@ -233,15 +260,6 @@ def _searched(name: str, wanted: _Wanted, anew: bool) -> dict[str, dict[str, Any
         raise UserError(record["none"], "leave the variant out, by options.toml")
     qpu_choices.record({name: record})
     return {name: record}
-
-
-def _say_taken(generated: Generated) -> None:
-    """What was skipped for lack of the tools that made it."""
-    if generated.taken:
-        tell(
-            f"skipped: {len(generated.taken)} SPIR-V modules are taken as they are: they were made"
-            f" by {PINNED}, here is {toolchain() or 'none of these'}"
-        )
 
 
 def dump_after(wanted: str, specs: Path | None, names: tuple[str, ...] = ()) -> None:

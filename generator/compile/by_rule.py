@@ -6,15 +6,17 @@ tried, of which the first is taken that the back end makes and that no slot befo
 each class
 
 - C;
-- vectors and NEON as their rules say, and NEON with dot products as well where there are some; not
-  for a class in which a lane computes as much as in `full`, and of which items are of a class
-  before: that one serves.
+- vectors and NEON as their rules say, and NEON with dot products as well where there are some. Of
+  classes in which a lane computes as much as in `full` not for those of which items are of a class
+  before: that one serves. Nor for those of many rows, which would stand one after the other: the
+  loop of `full` serves.
 
 For `full`, and for classes in which a lane computes less than in `full`, by the sum of all stages,
 and something at all
 
 - GLSL three times: in words, with elements alone, and in words with other lanes an invocation;
-- QPU twice: in words, and with elements alone; once where words change nothing.
+- QPU twice: in words, and with elements alone; once where words change nothing. Where registers do
+  for none, values are set aside.
 
 These are the ladder that a tuner climbs: they differ in items a workgroup and in access words, and
 one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. The library has
@@ -24,8 +26,9 @@ what `full` has; but QPU once where they alone have dot products.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
-from daedalus.dsl.ir import FULL, Kernel, Node, Stage, walk
+from daedalus.dsl.ir import FULL, Kernel, Node, Op, Stage, walk
 from daedalus.generator.compile.facts import Facts
 from daedalus.generator.options import ITEMS, POINTS, QPU, ROWS, Options, options_of
 from daedalus.generator.targets.gpu.device import INVOCATIONS
@@ -33,6 +36,7 @@ from daedalus.generator.targets.qpu.machine import LANES
 
 _VECTOR = 8  # lanes of 16 bits in a register
 _HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
+_ROWS = 21_000  # values of all lanes, above which they stand in a loop
 _VALUES = 400  # of a stage's lanes that an element of a QPU does: more rarely has a schedule
 
 
@@ -58,7 +62,7 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
     less = has_ladder(f, name)
-    if less or _apart(f.kernel, name):
+    if less or (_apart(f.kernel, name) and _all_values(f, name) <= _ROWS):
         yield from _vectors(f, name)
     if less:
         yield from _shaders(f, name)
@@ -140,12 +144,14 @@ def _machine_code(f: Facts, name: str, *, ladder: bool) -> Iterator[Slot]:
             if (word != "dot" or not bare.reads_anything) and holds(chosen):
                 more = chosen
         words += dict.fromkeys((more, bare))
+    words.append(words[-1].with_choice("aside", True))
     yield Slot(QPU, True, tuple(words))
     if not ladder:
         return
     plain = [options_of(QPU, name, points=p) for p in sorted(w.choice("points") for w in ways)]
     half = len(plain) // 2
-    yield Slot(QPU, name == FULL, (*plain[half:], *reversed(plain[:half])))
+    aside = plain[0].with_choice("aside", True)
+    yield Slot(QPU, name == FULL, (*plain[half:], *reversed(plain[:half]), aside))
 
 
 def _apart(kernel: Kernel, name: str) -> bool:
@@ -167,6 +173,14 @@ def _dots_of_a_class(f: Facts, name: str) -> bool:
 def _values(f: Facts, name: str) -> int:
     """Values of a lane in the stage that has most."""
     return max(_each_stage(f, name), default=1)
+
+
+def _all_values(f: Facts, name: str) -> int:
+    """Values of all lanes, of a panel where an item is cut into them."""
+    return sum(
+        prod(s.extents.values()) * sum(n.op is not Op.CONST for n in s.nodes())
+        for s in f.after(options_of("neon", name), "panels").stages
+    )
 
 
 def _each_stage(f: Facts, name: str) -> list[int]:

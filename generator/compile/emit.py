@@ -5,13 +5,12 @@ The result is a pure function of specs, variants, templates and generator.
 """
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jinja2
 
@@ -19,6 +18,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
+from daedalus.generator.base.json_text import json_text
 from daedalus.generator.compile import kept, sources
 from daedalus.generator.compile.decoders import decoder_files, function_name
 from daedalus.generator.compile.items import items_functions, tall_entry
@@ -36,6 +36,8 @@ _GROUPS = ("any", "neon", "neon_dotprod", "vector", "glsl", "qpu")
 # How the table's entries name the code of a target's variants.
 _CODE = {"c": "cpu = ", "vector": "cpu = ", "neon": "cpu = ", "glsl": "gpu = &", QPU: "qpu = &"}
 _RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def generate(
     )
     texts["src/table.c"] = _table(entries, variants, codecs, digest)
     manifest = _manifest(entries, variants, texts, decoder_sources, codecs, digest)
-    texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
+    texts["manifest.json"] = json_text(manifest)
     ruled = {e.kernel.id for e in entries if e.by_rule}
     unrecorded = tuple(v.name for v in variants if not v.recorded and v.kernel.id not in ruled)
     return Generated(
@@ -245,24 +247,25 @@ def _rect(bounds: tuple[tuple[int, int], ...] | None, b: Buffer) -> str:
     return f"{{0, 1, 0, {b.size}}}"
 
 
-def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> dict[str, object]:
+def _table_buffer(kernel: Kernel, b: Buffer, offsets: dict[str, int]) -> tuple[object, ...]:
+    """The members of a daedalus_buffer_desc, in their order."""
     assert b.dtype is not None
     access = {"in": "READ", "out": "WRITE", "inout": "READ | DAEDALUS_ACCESS_WRITE"}[b.access]
     reads = b.shape if is_read(kernel, b) else None
-    return {
-        "name": b.name,
-        "type": b.dtype.name.upper(),
-        "is_plane": "true" if b.kind == "plane" else "false",
-        "access": f"DAEDALUS_ACCESS_{access}",
-        "meta_offset": offsets.get(f"{b.name}_off", 0),
-        "item_stride": b.size if b.kind == "block" else 0,
-        "lo": b.lo,
-        "hi": b.hi,
+    return (
+        f'"{b.name}"',
+        f"DAEDALUS_TYPE_{b.dtype.name.upper()}",
+        "true" if b.kind == "plane" else "false",
+        f"DAEDALUS_ACCESS_{access}",
+        offsets.get(f"{b.name}_off", 0),
+        b.size if b.kind == "block" else 0,
+        b.lo,
+        b.hi,
         # Loads may take the whole declared window; stores exactly what is stored.
-        "rows_param": _rows_param(kernel, b),
-        "reads": _rect(reads if b.access != "out" else None, b),
-        "writes": _rect(written_box(kernel, b), b),
-    }
+        _rect(reads if b.access != "out" else None, b),
+        _rect(written_box(kernel, b), b),
+        _rows_param(kernel, b),
+    )
 
 
 def _rows_param(kernel: Kernel, b: Buffer) -> int:
@@ -335,25 +338,43 @@ def _table(
 def _items_entries(entries: tuple[Entry, ...], variants: tuple[Variant, ...]) -> dict[str, object]:
     """For the library of all variants: what calls the functions for many items, and their list."""
     functions: list[dict[str, object]] = []
-    listed: list[tuple[str, str, str, str, str]] = []
+    listed: list[tuple[str, tuple[str, ...]]] = []  # guard, entry
     for e in entries:
         public = items_functions(e.kernel, variants)
         if not public:
             continue
         functions += [f | {"guard": ""} for f in public]
         names = [str(f["name"]) for f in public]
-        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else "", ""))
+        listed.append(("", (e.kernel.id, names[0], names[1] if len(names) > 1 else "", "")))
         for v in variants:
             if v.kernel.id != e.kernel.id or v.is_gpu:
                 continue
-            guard = v.guard
             names = [n for n in (v.items_name, v.clearing_items_name) if n]
             functions += [
-                f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)
+                f | {"guard": v.guard, "name": n} for f, n in zip(public, names, strict=False)
             ]
             functions += [tall_entry(v)] if v.rows else []
-            listed.append((v.name, guard, v.items_name, v.clearing_items_name, v.tall_name))
-    return {"functions": functions, "all_items": listed}
+            entry = (v.name, v.items_name, v.clearing_items_name, v.tall_name)
+            listed.append((v.guard, entry))
+    alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}  # guard, name; by how they are called
+    for f in functions:
+        called = (str(f["passed"]), *f["ignores"])  # type: ignore[misc]
+        alike.setdefault(called, []).append((str(f["guard"]), str(f["name"])))
+    return {
+        "functions": [
+            {"passed": passed, "ignores": ignores, "names": _by_guard(names)}
+            for (passed, *ignores), names in alike.items()
+        ],
+        "all_items": _by_guard(listed),
+    }
+
+
+def _by_guard(found: Iterable[tuple[str, T]]) -> list[tuple[str, list[T]]]:
+    """What stands in the same #if, together."""
+    groups: dict[str, list[T]] = {}
+    for guard, what in found:
+        groups.setdefault(guard, []).append(what)
+    return list(groups.items())
 
 
 # ------------------------------------------------------------------ manifest
@@ -366,7 +387,7 @@ def _manifest(
     decoder_sources: list[str],
     codecs: list[str],
     digest: str,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     own = [f"src/{f}/{name}.c" for f in codecs for name in ("dispatch", "items")]
     common = own + decoder_sources
 

@@ -16,10 +16,11 @@ from daedalus.generator.targets.gpu.device import SHARED_BYTES, NotLowerable
 from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.strips import walks_of
+from daedalus.generator.targets.qpu.aside import sets_aside
 from daedalus.generator.targets.qpu.dots import FEWEST
 from daedalus.generator.targets.qpu.lines import shared
 from daedalus.generator.targets.qpu.machine import LANES
-from daedalus.generator.targets.qpu.select import makes_pairs
+from daedalus.generator.targets.qpu.select import makes_pairs, select_for
 
 T = TypeVar("T")
 Shape = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # of every stage, axes and vector axes
@@ -238,6 +239,22 @@ class Facts:
             )
 
         return options.choice("word") and self._once(("lines", bare), find)
+
+    def sets_aside(self, options: Options) -> bool:
+        """Whether values are set aside: what only the back end can tell. With more lanes an
+        element there are more values, and other words are for what registers hold."""
+        bare = _only(options, "points", "word", "unaligned", "aside")
+        if options != bare or options.choice("points") > 1:
+            return False
+
+        def find() -> bool:
+            try:
+                made = select_for(lower(self.kernel, bare, known=self._known), "", bare)
+            except NotLowerable:
+                return False
+            return any(sets_aside(p) for p in made.programs)
+
+        return self._once(("aside", bare), find)
 
     def sums_bytes(self, options: Options) -> bool:
         """Whether there are dot products, or sums of bytes with weights of 8 bits."""

@@ -17,6 +17,7 @@ from daedalus.dsl.ir import Kernel, Node, Op, Stage, smallest_dtype
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.show import node_kind
 from daedalus.generator.base import records
+from daedalus.generator.compile import kept
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.options import QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
@@ -119,7 +120,6 @@ def variant_record(kernel: Kernel, options: Options, prod: bool, known: Known) -
     """The data of a variant: its choices, the size of its program, whether it was compared; of one
     in machine code its figures, None where generated/ has it not."""
     name = variant_name(kernel.id, options)
-    lowered = lower(kernel, options)
     record = known.verified.get(name)
     return {
         "name": name,
@@ -132,7 +132,9 @@ def variant_record(kernel: Kernel, options: Options, prod: bool, known: Known) -
         "early": options.choice("early_out"),
         "needs": list(options.needs),
         "prod": prod,
-        "operations_an_item": operations_an_item(lowered),
+        "operations_an_item": kept.once(
+            kernel, f"operations of {options}", lambda: operations_an_item(lower(kernel, options))
+        ),
         "counted_after": passes(kernel, options)[-1][0],
         "verified": record is not None,
         "devices": [] if record is None else [r["device"] for r in record["runs"]],

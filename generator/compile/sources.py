@@ -13,7 +13,8 @@ import jinja2
 from daedalus.generator.compile.text import tidy
 from daedalus.generator.compile.variants import TARGET_TEXT, Variant
 from daedalus.generator.targets.glsl import spirv
-from daedalus.generator.targets.gpu.numbers import decimal, hexadecimal, lines
+from daedalus.generator.targets.gpu import packed
+from daedalus.generator.targets.gpu.numbers import decimal, lines
 from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.emit import Word
 
@@ -97,7 +98,7 @@ def _machine_code(v: Variant) -> dict[str, object]:
     code = v.code
     assert code is not None
     return {
-        "words": hexadecimal(code.words),
+        "packed": packed.text(packed.of_instructions(code.words)),
         "uniforms": lines(map(_uniform, code.uniforms)),
         "record": _record(code.record.words),
         "constants": decimal(code.constants),
@@ -112,7 +113,7 @@ def _module(v: Variant, modules: spirv.Modules) -> dict[str, object]:
     return {
         "toolchain": module.made_by,
         "glsl_hash": spirv.digest(v.text),
-        "spirv": decimal(module.words),
+        "packed": packed.text(packed.of_module(module.words)),
         "n_words": len(module.words),
         "record": _record(v.shader.record.words),
         "constants": decimal(v.shader.constants),

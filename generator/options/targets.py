@@ -103,6 +103,9 @@ class QpuOptions(GpuOptions):
     record_once: bool = switch(
         "recordonce", "the record of an item that takes all elements of a QPU is read once for all"
     )
+    aside: bool = switch(
+        "aside", "values that wait long are set aside in memory, where registers do not hold them"
+    )
     four_threads: bool = switch(
         "threads4", "four threads a QPU, with half the registers each, instead of two"
     )

@@ -152,6 +152,11 @@ CONSTRAINTS = (
         _flag("record_once", lambda f, s: f.fills_trip(s)),
     ),
     Constraint(
+        "aside", "aside needs more values at once than registers hold, the fewest lanes, and no"
+        " other word than word and unaligned", (QPU,),
+        _flag("aside", lambda f, s: f.sets_aside(s)),
+    ),
+    Constraint(
         "early", "early needs stores of the last stage that share a condition",
         (*VECTOR_TARGETS, "glsl"), _flag("early_out", lambda f, s: f.guarded(s)),
     ),

@@ -39,6 +39,7 @@ def test_the_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_value_is_there_with_range_and_line(name: str) -> None:
     entry = find(load(), name)
@@ -70,6 +71,7 @@ def test_items_side_by_side() -> None:
     assert data["items"] == 2 and len(data["stages"]) == 1
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize(("entry", "options"), VARIANTS)
 def test_every_variant_can_be_explained(entry: Entry, options: Options) -> None:
     shown = explain.view(entry, options)

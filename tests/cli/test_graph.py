@@ -53,11 +53,13 @@ def is_complete(kernel: Kernel) -> None:
             assert v.kind == "output" or g.out_of(v), f"{v} leads nowhere"
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
 def test_everything_is_drawn(entry: Entry) -> None:
     is_complete(entry.kernel)
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("entry", load(), ids=lambda e: e.kernel.id)
 def test_every_kernel_and_variant_can_be_drawn(entry: Entry) -> None:
     for k in (entry.kernel, *(lower(entry.kernel, s) for s, _ in entry.listed)):

@@ -68,6 +68,7 @@ def test_random_programs_stay_in_their_intervals(kernel: Kernel) -> None:
     check_inside(kernel, random_items(kernel, 200, 1), Ranges(kernel))
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.id)
 def test_builtin_kernels_stay_in_their_intervals(kernel: Kernel) -> None:
     items = vectors.make_items(kernel, 200, 7)

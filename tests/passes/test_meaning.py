@@ -78,6 +78,7 @@ def verified(changed: Kernel, points: bool) -> None:
             raise
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize(("kernel", "options"), VARIANTS)
 def test_every_pass_keeps_the_result(kernel: Kernel, options: Options) -> None:
     items = items_of(kernel, options, 400, 11)

@@ -27,6 +27,7 @@ NEON = [e for e in load() if any(s.target == "neon" for s, _ in e.listed)]
 PLANS = [pytest.param(p, id=p.title) for e in NEON for p in goals.plans(e)]
 
 
+@pytest.mark.of_many
 @pytest.mark.parametrize("plan", PLANS)
 def test_simulator_is_the_interpreter(plan: goals.Plan) -> None:
     items = vectors.make_items(plan.kernel, 300, 3)

@@ -42,6 +42,19 @@ def test_a_run_takes_a_share_of_the_costly_and_all_others(tmp_path: Path) -> Non
     assert _ran(tmp_path, "-m", "costly") == (6, "")
 
 
+def test_of_many_alike_each_has_its_day(tmp_path: Path) -> None:
+    (tmp_path / "test_many.py").write_text(
+        "import pytest\n@pytest.mark.of_many\n@pytest.mark.parametrize('n', range(40))\n"
+        "def test_it(n): pass\ndef test_other(): pass\n"
+    )
+    (tmp_path / "conftest.py").write_text(
+        "import shares\nshares.read = lambda: {}\npytest_plugins = ['shares']\n"
+    )
+    days = [_ran(tmp_path, "--share", f"{n}/4")[0] for n in range(1, 5)]
+    assert sum(d - 1 for d in days) == 40 and max(days) <= 20
+    assert _ran(tmp_path, "-m", "costly")[0] == 40
+
+
 def _ran(folder: Path, *words: str) -> tuple[int, str]:
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     path = str(repo_root() / "tests")

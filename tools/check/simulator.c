@@ -9,6 +9,8 @@
 
 #include <daedalus/v3d/simulate.h>
 
+#include "gpu/packed.h"
+
 enum { PAGE = 4096, NOWHERE = 64 * PAGE, WORD = 4, LANES = 16, PATTERN = 0x5c, SCRATCH = 0xa5 };
 enum {
   N_OWN = 5,
@@ -244,7 +246,12 @@ static bool run_job(const daedalus_kernel_desc *kernel, const daedalus_variant *
   }
   const uint32_t at = map(&d, stream, code->n_uniforms * sizeof *stream, 0, true);
   free(stream);
-  const uint32_t words = map(&d, code->words, code->n_words * sizeof *code->words, 0, true);
+  uint8_t *instructions = allocate(code->n_words * sizeof *code->words);
+  if (daedalus_rt_instructions(&daedalus_rt_libc_allocator, code, instructions) != 0) {
+    die("its instructions cannot be unpacked:", variant->name);
+  }
+  const uint32_t words = map(&d, instructions, code->n_words * sizeof *code->words, 0, true);
+  free(instructions);
   bool good = dispatch(&d, variant, way, threads, words, at);
   for (size_t b = 0; b < kernel->n_buffers; b++) {
     if (images[b].size != 0 && !take_image(&d.list[place[b]].buffer, &images[b], lead(code, b))) {

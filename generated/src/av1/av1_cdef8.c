@@ -39,47 +39,47 @@ static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
 static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 /*
- * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash ed1b5f63c9ecea70
+ * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 93e7236532c62413
  */
 static inline void one_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int even = pri <= ((pri >> 1) * 2);
-      const int32_t px = src[y * src_stride + x];
-      const int32_t t14 = even ? 4 : 3;
-      const int32_t t15 = even ? 2 : 3;
-      const int32_t t16 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t19 = src[(y + t16) * src_stride + x + t18];
-      const int32_t size = daedalus_absdiff(t19, px);
-      const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
-      const int32_t t29 = (-1);
-      const int32_t t32 = src[(y + (t16 * t29)) * src_stride + x + (t18 * t29)];
-      const int32_t size_2 = daedalus_absdiff(t32, px);
-      const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
-      const int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t44 = src[(y + t42) * src_stride + x + t43];
-      const int32_t size_3 = daedalus_absdiff(t44, px);
-      const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
-      const int32_t t56 = src[(y + (t42 * t29)) * src_stride + x + (t43 * t29)];
-      const int32_t size_4 = daedalus_absdiff(t56, px);
-      const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
-      const int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
-      const int32_t rounded = ((t68 + 8) - ((0 > t68) ? 1 : 0)) >> 4;
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      int even = pri <= ((pri >> 1) * 2);
+      int32_t px = src[y * src_stride + x];
+      int32_t t14 = even ? 4 : 3;
+      int32_t t15 = even ? 2 : 3;
+      int32_t t16 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t19 = src[(y + t16) * src_stride + x + t18];
+      int32_t size = daedalus_absdiff(t19, px);
+      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
+      int32_t t29 = (-1);
+      int32_t t32 = src[(y + (t16 * t29)) * src_stride + x + (t18 * t29)];
+      int32_t size_2 = daedalus_absdiff(t32, px);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
+      int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t44 = src[(y + t42) * src_stride + x + t43];
+      int32_t size_3 = daedalus_absdiff(t44, px);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
+      int32_t t56 = src[(y + (t42 * t29)) * src_stride + x + (t43 * t29)];
+      int32_t size_4 = daedalus_absdiff(t56, px);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
+      int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
+      int32_t rounded = ((t68 + 8) - ((0 > t68) ? 1 : 0)) >> 4;
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
@@ -117,71 +117,71 @@ void daedalus_av1_cdef8__c_inpri(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash 62f81bb60b597e51
+ * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash cb4c0e10a6ab1e3e
  */
 static inline void one_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-      const int32_t px = src[y * src_stride + x];
-      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t15 = (-1);
-      const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t18 = src[(y + t16) * src_stride + x + t17];
-      const int32_t size = daedalus_absdiff(t18, px);
-      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
-      const int32_t t30 = src[(y + (t16 * t15)) * src_stride + x + (t17 * t15)];
-      const int32_t size_2 = daedalus_absdiff(t30, px);
-      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
-      const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t42 = src[(y + t40) * src_stride + x + t41];
-      const int32_t size_3 = daedalus_absdiff(t42, px);
-      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
-      const int32_t t53 = src[(y + (t40 * t15)) * src_stride + x + (t41 * t15)];
-      const int32_t size_4 = daedalus_absdiff(t53, px);
-      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
-      const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t64 = src[(y + t62) * src_stride + x + t63];
-      const int32_t size_5 = daedalus_absdiff(t64, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t76 = src[(y + (t62 * t15)) * src_stride + x + (t63 * t15)];
-      const int32_t size_6 = daedalus_absdiff(t76, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t88 = src[(y + t86) * src_stride + x + t87];
-      const int32_t size_7 = daedalus_absdiff(t88, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
-      const int32_t p = src[(y + (t86 * t15)) * src_stride + x + (t87 * t15)];
-      const int32_t size_8 = daedalus_absdiff(p, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t part = (px > p) ? (0 - amount_8) : amount_8;
-      const int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) +
-          parts10) + part;
-      const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      int32_t px = src[y * src_stride + x];
+      int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      int32_t t15 = (-1);
+      int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t18 = src[(y + t16) * src_stride + x + t17];
+      int32_t size = daedalus_absdiff(t18, px);
+      int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
+      int32_t t30 = src[(y + (t16 * t15)) * src_stride + x + (t17 * t15)];
+      int32_t size_2 = daedalus_absdiff(t30, px);
+      int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
+      int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t42 = src[(y + t40) * src_stride + x + t41];
+      int32_t size_3 = daedalus_absdiff(t42, px);
+      int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
+      int32_t t53 = src[(y + (t40 * t15)) * src_stride + x + (t41 * t15)];
+      int32_t size_4 = daedalus_absdiff(t53, px);
+      int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
+      int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t64 = src[(y + t62) * src_stride + x + t63];
+      int32_t size_5 = daedalus_absdiff(t64, px);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_5 = daedalus_min(size_5, limit_5);
+      int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
+      int32_t t76 = src[(y + (t62 * t15)) * src_stride + x + (t63 * t15)];
+      int32_t size_6 = daedalus_absdiff(t76, px);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_6 = daedalus_min(size_6, limit_6);
+      int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
+      int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t88 = src[(y + t86) * src_stride + x + t87];
+      int32_t size_7 = daedalus_absdiff(t88, px);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_7 = daedalus_min(size_7, limit_7);
+      int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
+      int32_t p = src[(y + (t86 * t15)) * src_stride + x + (t87 * t15)];
+      int32_t size_8 = daedalus_absdiff(p, px);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_8 = daedalus_min(size_8, limit_8);
+      int32_t part = (px > p) ? (0 - amount_8) : amount_8;
+      int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) + parts10) +
+          part;
+      int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
@@ -219,7 +219,7 @@ void daedalus_av1_cdef8__c_insec(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class inside (15 <= edges <= 15), input hash ec46c536a3f2842f
+ * Class inside (15 <= edges <= 15), input hash 21d3afe1c3c1027f
  */
 static inline void one_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -227,98 +227,97 @@ static inline void one_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stri
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-      const int even = pri <= ((pri >> 1) * 2);
-      const int32_t px = src[y * src_stride + x];
-      const int32_t t18 = even ? 4 : 3;
-      const int32_t t19 = even ? 2 : 3;
-      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t28 = src[(y + t25) * src_stride + x + t27];
-      const int32_t size = daedalus_absdiff(t28, px);
-      const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
-      const int32_t t41 = (-1);
-      const int32_t t44 = src[(y + (t25 * t41)) * src_stride + x + (t27 * t41)];
-      const int32_t size_2 = daedalus_absdiff(t44, px);
-      const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
-      const int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t59 = src[(y + t57) * src_stride + x + t58];
-      const int32_t size_3 = daedalus_absdiff(t59, px);
-      const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
-      const int32_t t74 = src[(y + (t57 * t41)) * src_stride + x + (t58 * t41)];
-      const int32_t size_4 = daedalus_absdiff(t74, px);
-      const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t89 = src[(y + t87) * src_stride + x + t88];
-      const int32_t size_5 = daedalus_absdiff(t89, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t104 = src[(y + (t87 * t41)) * src_stride + x + (t88 * t41)];
-      const int32_t size_6 = daedalus_absdiff(t104, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t119 = src[(y + t117) * src_stride + x + t118];
-      const int32_t size_7 = daedalus_absdiff(t119, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
-      const int32_t t133 = src[(y + (t117 * t41)) * src_stride + x + (t118 * t41)];
-      const int32_t size_8 = daedalus_absdiff(t133, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
-      const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t147 = src[(y + t145) * src_stride + x + t146];
-      const int32_t size_9 = daedalus_absdiff(t147, px);
-      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
-      const int32_t t162 = src[(y + (t145 * t41)) * src_stride + x + (t146 * t41)];
-      const int32_t size_10 = daedalus_absdiff(t162, px);
-      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t177 = src[(y + t175) * src_stride + x + t176];
-      const int32_t size_11 = daedalus_absdiff(t177, px);
-      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
-      const int32_t p = src[(y + (t175 * t41)) * src_stride + x + (t176 * t41)];
-      const int32_t size_12 = daedalus_absdiff(p, px);
-      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_12 = daedalus_min(size_12, limit_12);
-      const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
-      const int32_t low =
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      int even = pri <= ((pri >> 1) * 2);
+      int32_t px = src[y * src_stride + x];
+      int32_t t18 = even ? 4 : 3;
+      int32_t t19 = even ? 2 : 3;
+      int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t28 = src[(y + t25) * src_stride + x + t27];
+      int32_t size = daedalus_absdiff(t28, px);
+      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
+      int32_t t41 = (-1);
+      int32_t t44 = src[(y + (t25 * t41)) * src_stride + x + (t27 * t41)];
+      int32_t size_2 = daedalus_absdiff(t44, px);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
+      int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t59 = src[(y + t57) * src_stride + x + t58];
+      int32_t size_3 = daedalus_absdiff(t59, px);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
+      int32_t t74 = src[(y + (t57 * t41)) * src_stride + x + (t58 * t41)];
+      int32_t size_4 = daedalus_absdiff(t74, px);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
+      int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t89 = src[(y + t87) * src_stride + x + t88];
+      int32_t size_5 = daedalus_absdiff(t89, px);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_5 = daedalus_min(size_5, limit_5);
+      int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
+      int32_t t104 = src[(y + (t87 * t41)) * src_stride + x + (t88 * t41)];
+      int32_t size_6 = daedalus_absdiff(t104, px);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_6 = daedalus_min(size_6, limit_6);
+      int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
+      int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t119 = src[(y + t117) * src_stride + x + t118];
+      int32_t size_7 = daedalus_absdiff(t119, px);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_7 = daedalus_min(size_7, limit_7);
+      int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
+      int32_t t133 = src[(y + (t117 * t41)) * src_stride + x + (t118 * t41)];
+      int32_t size_8 = daedalus_absdiff(t133, px);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_8 = daedalus_min(size_8, limit_8);
+      int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
+      int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t147 = src[(y + t145) * src_stride + x + t146];
+      int32_t size_9 = daedalus_absdiff(t147, px);
+      int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_9 = daedalus_min(size_9, limit_9);
+      int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
+      int32_t t162 = src[(y + (t145 * t41)) * src_stride + x + (t146 * t41)];
+      int32_t size_10 = daedalus_absdiff(t162, px);
+      int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_10 = daedalus_min(size_10, limit_10);
+      int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
+      int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t177 = src[(y + t175) * src_stride + x + t176];
+      int32_t size_11 = daedalus_absdiff(t177, px);
+      int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_11 = daedalus_min(size_11, limit_11);
+      int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
+      int32_t p = src[(y + (t175 * t41)) * src_stride + x + (t176 * t41)];
+      int32_t size_12 = daedalus_absdiff(p, px);
+      int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_12 = daedalus_min(size_12, limit_12);
+      int32_t part = (px > p) ? (0 - amount_12) : amount_12;
+      int32_t low =
           daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t44), t59), t74), t89), t104), t119), t133), t147), t162), t177), p);
-      const int32_t high =
+      int32_t high =
           daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (int32_t)daedalus_wrap(t28, 8, 0)), (int32_t)daedalus_wrap(t44, 8, 0)), (int32_t)daedalus_wrap(t59, 8, 0)), (int32_t)daedalus_wrap(t74, 8, 0)), (int32_t)daedalus_wrap(t89, 8, 0)), (int32_t)daedalus_wrap(t104, 8, 0)), (int32_t)daedalus_wrap(t119, 8, 0)), (int32_t)daedalus_wrap(t133, 8, 0)), (int32_t)daedalus_wrap(t147, 8, 0)), (int32_t)daedalus_wrap(t162, 8, 0)), (int32_t)daedalus_wrap(t177, 8, 0)), (int32_t)daedalus_wrap(p, 8, 0));
-      const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
+      int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
-      const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      const int t222 = (pri > 0) & (sec > 0);
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ?
-          high : 255);
+      int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
+      int t222 = (pri > 0) & (sec > 0);
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ? high : 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
@@ -356,7 +355,7 @@ void daedalus_av1_cdef8__c_inside(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class pri (0 <= sec <= 0), input hash e4cf29c591ae49ef
+ * Class pri (0 <= sec <= 0), input hash c2ab300bd70b9326
  */
 static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir,
@@ -365,18 +364,18 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   /* stage 1 of 18: y = 0..7, x = 0..7; writes tile */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t t0 = src[y * src_stride + x];
+      int32_t t0 = src[y * src_stride + x];
       tile[y + 2][x + 2] = (int16_t)t0;
     }
   }
   /* stage 2 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x - 2];
+          int32_t t10 = src[(y - 2) * src_stride + x - 2];
           tile[y][x] = (int16_t)t10;
         }
       }
@@ -384,8 +383,8 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (!(top & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -396,11 +395,11 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 4 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t6 = src[(y - 2) * src_stride + x];
+          int32_t t6 = src[(y - 2) * src_stride + x];
           tile[y][x + 2] = (int16_t)t6;
         }
       }
@@ -416,13 +415,13 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x + 8];
+          int32_t t10 = src[(y - 2) * src_stride + x + 8];
           tile[y][x + 10] = (int16_t)t10;
         }
       }
@@ -430,9 +429,9 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -443,11 +442,11 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 8 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
+    int left = edges > ((edges >> 1) * 2);
     if (left) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t5 = src[y * src_stride + x - 2];
+          int32_t t5 = src[y * src_stride + x - 2];
           tile[y + 2][x] = (int16_t)t5;
         }
       }
@@ -463,11 +462,11 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    int right = (edges >> 1) > ((edges >> 2) * 2);
     if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t6 = src[y * src_stride + x + 8];
+          int32_t t6 = src[y * src_stride + x + 8];
           tile[y + 2][x + 10] = (int16_t)t6;
         }
       }
@@ -483,12 +482,12 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t9 = src[(y + 8) * src_stride + x - 2];
+          int32_t t9 = src[(y + 8) * src_stride + x - 2];
           tile[y + 10][x] = (int16_t)t9;
         }
       }
@@ -496,8 +495,8 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -508,11 +507,11 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int bottom = (edges >> 3) > 0;
+    int bottom = (edges >> 3) > 0;
     if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = src[(y + 8) * src_stride + x];
+          int32_t t4 = src[(y + 8) * src_stride + x];
           tile[y + 10][x + 2] = (int16_t)t4;
         }
       }
@@ -528,12 +527,12 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y + 8) * src_stride + x + 8];
+          int32_t t10 = src[(y + 8) * src_stride + x + 8];
           tile[y + 10][x + 10] = (int16_t)t10;
         }
       }
@@ -541,8 +540,8 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -554,40 +553,40 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
   /* stage 18 of 18: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int even = pri <= ((pri >> 1) * 2);
-      const int32_t px = tile[y + 2][x + 2];
-      const int32_t t14 = even ? 4 : 3;
-      const int32_t t15 = even ? 2 : 3;
-      const int32_t t16 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t19 = tile[y + t16 + 2][x + t18 + 2];
-      const int32_t size = daedalus_absdiff(t19, px);
-      const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
-      const int32_t t29 = (-1);
-      const int32_t t32 = tile[y + (t16 * t29) + 2][x + (t18 * t29) + 2];
-      const int32_t size_2 = daedalus_absdiff(t32, px);
-      const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
-      const int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t44 = tile[y + t42 + 2][x + t43 + 2];
-      const int32_t size_3 = daedalus_absdiff(t44, px);
-      const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
-      const int32_t t56 = tile[y + (t42 * t29) + 2][x + (t43 * t29) + 2];
-      const int32_t size_4 = daedalus_absdiff(t56, px);
-      const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
-      const int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
-      const int32_t rounded = ((t68 + 8) - ((0 > t68) ? 1 : 0)) >> 4;
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      int even = pri <= ((pri >> 1) * 2);
+      int32_t px = tile[y + 2][x + 2];
+      int32_t t14 = even ? 4 : 3;
+      int32_t t15 = even ? 2 : 3;
+      int32_t t16 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t19 = tile[y + t16 + 2][x + t18 + 2];
+      int32_t size = daedalus_absdiff(t19, px);
+      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
+      int32_t t29 = (-1);
+      int32_t t32 = tile[y + (t16 * t29) + 2][x + (t18 * t29) + 2];
+      int32_t size_2 = daedalus_absdiff(t32, px);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
+      int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t44 = tile[y + t42 + 2][x + t43 + 2];
+      int32_t size_3 = daedalus_absdiff(t44, px);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
+      int32_t t56 = tile[y + (t42 * t29) + 2][x + (t43 * t29) + 2];
+      int32_t size_4 = daedalus_absdiff(t56, px);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
+      int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
+      int32_t rounded = ((t68 + 8) - ((0 > t68) ? 1 : 0)) >> 4;
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
@@ -625,7 +624,7 @@ void daedalus_av1_cdef8__c_pri(const daedalus_buffer *buffers, const void *all_m
 }
 
 /*
- * Class sec (0 <= pri <= 0), input hash ad0e835afc237655
+ * Class sec (0 <= pri <= 0), input hash f3f4583bcf6a919b
  */
 static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir,
@@ -634,18 +633,18 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   /* stage 1 of 18: y = 0..7, x = 0..7; writes tile */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t t0 = src[y * src_stride + x];
+      int32_t t0 = src[y * src_stride + x];
       tile[y + 2][x + 2] = (int16_t)t0;
     }
   }
   /* stage 2 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x - 2];
+          int32_t t10 = src[(y - 2) * src_stride + x - 2];
           tile[y][x] = (int16_t)t10;
         }
       }
@@ -653,8 +652,8 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (!(top & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -665,11 +664,11 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 4 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t6 = src[(y - 2) * src_stride + x];
+          int32_t t6 = src[(y - 2) * src_stride + x];
           tile[y][x + 2] = (int16_t)t6;
         }
       }
@@ -685,13 +684,13 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x + 8];
+          int32_t t10 = src[(y - 2) * src_stride + x + 8];
           tile[y][x + 10] = (int16_t)t10;
         }
       }
@@ -699,9 +698,9 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -712,11 +711,11 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 8 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
+    int left = edges > ((edges >> 1) * 2);
     if (left) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t5 = src[y * src_stride + x - 2];
+          int32_t t5 = src[y * src_stride + x - 2];
           tile[y + 2][x] = (int16_t)t5;
         }
       }
@@ -732,11 +731,11 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    int right = (edges >> 1) > ((edges >> 2) * 2);
     if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t6 = src[y * src_stride + x + 8];
+          int32_t t6 = src[y * src_stride + x + 8];
           tile[y + 2][x + 10] = (int16_t)t6;
         }
       }
@@ -752,12 +751,12 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t9 = src[(y + 8) * src_stride + x - 2];
+          int32_t t9 = src[(y + 8) * src_stride + x - 2];
           tile[y + 10][x] = (int16_t)t9;
         }
       }
@@ -765,8 +764,8 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -777,11 +776,11 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int bottom = (edges >> 3) > 0;
+    int bottom = (edges >> 3) > 0;
     if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = src[(y + 8) * src_stride + x];
+          int32_t t4 = src[(y + 8) * src_stride + x];
           tile[y + 10][x + 2] = (int16_t)t4;
         }
       }
@@ -797,12 +796,12 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y + 8) * src_stride + x + 8];
+          int32_t t10 = src[(y + 8) * src_stride + x + 8];
           tile[y + 10][x + 10] = (int16_t)t10;
         }
       }
@@ -810,8 +809,8 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -823,64 +822,64 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
   /* stage 18 of 18: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-      const int32_t px = tile[y + 2][x + 2];
-      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t15 = (-1);
-      const int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t18 = tile[y + t16 + 2][x + t17 + 2];
-      const int32_t size = daedalus_absdiff(t18, px);
-      const int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
-      const int32_t t30 = tile[y + (t16 * t15) + 2][x + (t17 * t15) + 2];
-      const int32_t size_2 = daedalus_absdiff(t30, px);
-      const int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
-      const int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t42 = tile[y + t40 + 2][x + t41 + 2];
-      const int32_t size_3 = daedalus_absdiff(t42, px);
-      const int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
-      const int32_t t53 = tile[y + (t40 * t15) + 2][x + (t41 * t15) + 2];
-      const int32_t size_4 = daedalus_absdiff(t53, px);
-      const int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
-      const int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t64 = tile[y + t62 + 2][x + t63 + 2];
-      const int32_t size_5 = daedalus_absdiff(t64, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t76 = tile[y + (t62 * t15) + 2][x + (t63 * t15) + 2];
-      const int32_t size_6 = daedalus_absdiff(t76, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t88 = tile[y + t86 + 2][x + t87 + 2];
-      const int32_t size_7 = daedalus_absdiff(t88, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
-      const int32_t p = tile[y + (t86 * t15) + 2][x + (t87 * t15) + 2];
-      const int32_t size_8 = daedalus_absdiff(p, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t part = (px > p) ? (0 - amount_8) : amount_8;
-      const int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) +
-          parts10) + part;
-      const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      int32_t px = tile[y + 2][x + 2];
+      int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      int32_t t15 = (-1);
+      int32_t t16 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t18 = tile[y + t16 + 2][x + t17 + 2];
+      int32_t size = daedalus_absdiff(t18, px);
+      int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
+      int32_t t30 = tile[y + (t16 * t15) + 2][x + (t17 * t15) + 2];
+      int32_t size_2 = daedalus_absdiff(t30, px);
+      int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
+      int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t42 = tile[y + t40 + 2][x + t41 + 2];
+      int32_t size_3 = daedalus_absdiff(t42, px);
+      int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
+      int32_t t53 = tile[y + (t40 * t15) + 2][x + (t41 * t15) + 2];
+      int32_t size_4 = daedalus_absdiff(t53, px);
+      int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
+      int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t64 = tile[y + t62 + 2][x + t63 + 2];
+      int32_t size_5 = daedalus_absdiff(t64, px);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_5 = daedalus_min(size_5, limit_5);
+      int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
+      int32_t t76 = tile[y + (t62 * t15) + 2][x + (t63 * t15) + 2];
+      int32_t size_6 = daedalus_absdiff(t76, px);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_6 = daedalus_min(size_6, limit_6);
+      int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
+      int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t88 = tile[y + t86 + 2][x + t87 + 2];
+      int32_t size_7 = daedalus_absdiff(t88, px);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_7 = daedalus_min(size_7, limit_7);
+      int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
+      int32_t p = tile[y + (t86 * t15) + 2][x + (t87 * t15) + 2];
+      int32_t size_8 = daedalus_absdiff(p, px);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_8 = daedalus_min(size_8, limit_8);
+      int32_t part = (px > p) ? (0 - amount_8) : amount_8;
+      int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) + parts10) +
+          part;
+      int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, 0), 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }
@@ -918,7 +917,7 @@ void daedalus_av1_cdef8__c_sec(const daedalus_buffer *buffers, const void *all_m
 }
 
 /*
- * Class full, input hash 4fba6c12016f2d70
+ * Class full, input hash 0c1f388adedf9ca7
  */
 static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -927,18 +926,18 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   /* stage 1 of 18: y = 0..7, x = 0..7; writes tile */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t t0 = src[y * src_stride + x];
+      int32_t t0 = src[y * src_stride + x];
       tile[y + 2][x + 2] = (int16_t)t0;
     }
   }
   /* stage 2 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x - 2];
+          int32_t t10 = src[(y - 2) * src_stride + x - 2];
           tile[y][x] = (int16_t)t10;
         }
       }
@@ -946,8 +945,8 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 3 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int left = edges > ((edges >> 1) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (!(top & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -958,11 +957,11 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 4 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int top = (edges >> 2) > ((edges >> 3) * 2);
+    int top = (edges >> 2) > ((edges >> 3) * 2);
     if (top) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t6 = src[(y - 2) * src_stride + x];
+          int32_t t6 = src[(y - 2) * src_stride + x];
           tile[y][x + 2] = (int16_t)t6;
         }
       }
@@ -978,13 +977,13 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 6 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (top & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y - 2) * src_stride + x + 8];
+          int32_t t10 = src[(y - 2) * src_stride + x + 8];
           tile[y][x + 10] = (int16_t)t10;
         }
       }
@@ -992,9 +991,9 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 7 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int32_t t3 = edges >> 2;
-    const int right = (edges >> 1) > (t3 * 2);
-    const int top = t3 > ((edges >> 3) * 2);
+    int32_t t3 = edges >> 2;
+    int right = (edges >> 1) > (t3 * 2);
+    int top = t3 > ((edges >> 3) * 2);
     if (!(top & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -1005,11 +1004,11 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 8 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
+    int left = edges > ((edges >> 1) * 2);
     if (left) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t5 = src[y * src_stride + x - 2];
+          int32_t t5 = src[y * src_stride + x - 2];
           tile[y + 2][x] = (int16_t)t5;
         }
       }
@@ -1025,11 +1024,11 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 10 of 18: y = 0..7, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
+    int right = (edges >> 1) > ((edges >> 2) * 2);
     if (right) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t6 = src[y * src_stride + x + 8];
+          int32_t t6 = src[y * src_stride + x + 8];
           tile[y + 2][x + 10] = (int16_t)t6;
         }
       }
@@ -1045,12 +1044,12 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 12 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & left) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t9 = src[(y + 8) * src_stride + x - 2];
+          int32_t t9 = src[(y + 8) * src_stride + x - 2];
           tile[y + 10][x] = (int16_t)t9;
         }
       }
@@ -1058,8 +1057,8 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 13 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int left = edges > ((edges >> 1) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int left = edges > ((edges >> 1) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & left)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -1070,11 +1069,11 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 14 of 18: y = 0..1, x = 0..7; writes tile */
   {
-    const int bottom = (edges >> 3) > 0;
+    int bottom = (edges >> 3) > 0;
     if (bottom) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = src[(y + 8) * src_stride + x];
+          int32_t t4 = src[(y + 8) * src_stride + x];
           tile[y + 10][x + 2] = (int16_t)t4;
         }
       }
@@ -1090,12 +1089,12 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 16 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (bottom & right) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
-          const int32_t t10 = src[(y + 8) * src_stride + x + 8];
+          int32_t t10 = src[(y + 8) * src_stride + x + 8];
           tile[y + 10][x + 10] = (int16_t)t10;
         }
       }
@@ -1103,8 +1102,8 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 17 of 18: y = 0..1, x = 0..1; writes tile */
   {
-    const int right = (edges >> 1) > ((edges >> 2) * 2);
-    const int bottom = (edges >> 3) > 0;
+    int right = (edges >> 1) > ((edges >> 2) * 2);
+    int bottom = (edges >> 3) > 0;
     if (!(bottom & right)) {
       for (int y = 0; y < 2; y++) {
         for (int x = 0; x < 2; x++) {
@@ -1116,98 +1115,97 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   /* stage 18 of 18: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t dir_2 = daedalus_clip(dir, 0, 7);
-      const int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
-      const int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
-      const int even = pri <= ((pri >> 1) * 2);
-      const int32_t px = tile[y + 2][x + 2];
-      const int32_t t18 = even ? 4 : 3;
-      const int32_t t19 = even ? 2 : 3;
-      const int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
-      const int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
-      const int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
-      const int32_t t28 = tile[y + t25 + 2][x + t27 + 2];
-      const int32_t size = daedalus_absdiff(t28, px);
-      const int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount = daedalus_min(size, limit);
-      const int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
-      const int32_t t41 = (-1);
-      const int32_t t44 = tile[y + (t25 * t41) + 2][x + (t27 * t41) + 2];
-      const int32_t size_2 = daedalus_absdiff(t44, px);
-      const int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_2 = daedalus_min(size_2, limit_2);
-      const int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
-      const int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
-      const int32_t t59 = tile[y + t57 + 2][x + t58 + 2];
-      const int32_t size_3 = daedalus_absdiff(t59, px);
-      const int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_3 = daedalus_min(size_3, limit_3);
-      const int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
-      const int32_t t74 = tile[y + (t57 * t41) + 2][x + (t58 * t41) + 2];
-      const int32_t size_4 = daedalus_absdiff(t74, px);
-      const int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
-      const int32_t amount_4 = daedalus_min(size_4, limit_4);
-      const int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
-      const int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
-      const int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
-      const int32_t size_5 = daedalus_absdiff(t89, px);
-      const int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_5 = daedalus_min(size_5, limit_5);
-      const int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
-      const int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
-      const int32_t size_6 = daedalus_absdiff(t104, px);
-      const int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_6 = daedalus_min(size_6, limit_6);
-      const int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
-      const int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
-      const int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
-      const int32_t size_7 = daedalus_absdiff(t119, px);
-      const int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_7 = daedalus_min(size_7, limit_7);
-      const int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
-      const int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
-      const int32_t size_8 = daedalus_absdiff(t133, px);
-      const int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_8 = daedalus_min(size_8, limit_8);
-      const int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
-      const int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
-      const int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
-      const int32_t size_9 = daedalus_absdiff(t147, px);
-      const int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_9 = daedalus_min(size_9, limit_9);
-      const int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
-      const int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
-      const int32_t size_10 = daedalus_absdiff(t162, px);
-      const int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_10 = daedalus_min(size_10, limit_10);
-      const int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
-      const int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
-      const int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
-      const int32_t size_11 = daedalus_absdiff(t177, px);
-      const int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_11 = daedalus_min(size_11, limit_11);
-      const int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
-      const int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
-      const int32_t size_12 = daedalus_absdiff(p, px);
-      const int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
-      const int32_t amount_12 = daedalus_min(size_12, limit_12);
-      const int32_t part = (px > p) ? (0 - amount_12) : amount_12;
-      const int32_t low =
+      int32_t dir_2 = daedalus_clip(dir, 0, 7);
+      int32_t pri_shift = daedalus_max(damping - log2_table[daedalus_clip(pri, 0, 15)], 0);
+      int32_t shift = daedalus_max(damping - log2_table[daedalus_clip(sec, 0, 15)], 0);
+      int even = pri <= ((pri >> 1) * 2);
+      int32_t px = tile[y + 2][x + 2];
+      int32_t t18 = even ? 4 : 3;
+      int32_t t19 = even ? 2 : 3;
+      int32_t beside0 = next_table[daedalus_clip(dir_2 + 2, 0, 13)];
+      int32_t way = next_table[daedalus_clip(dir_2 + 6, 0, 13)];
+      int32_t t25 = dy_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
+      int32_t t28 = tile[y + t25 + 2][x + t27 + 2];
+      int32_t size = daedalus_absdiff(t28, px);
+      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount = daedalus_min(size, limit);
+      int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
+      int32_t t41 = (-1);
+      int32_t t44 = tile[y + (t25 * t41) + 2][x + (t27 * t41) + 2];
+      int32_t size_2 = daedalus_absdiff(t44, px);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_2 = daedalus_min(size_2, limit_2);
+      int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
+      int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
+      int32_t t59 = tile[y + t57 + 2][x + t58 + 2];
+      int32_t size_3 = daedalus_absdiff(t59, px);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_3 = daedalus_min(size_3, limit_3);
+      int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
+      int32_t t74 = tile[y + (t57 * t41) + 2][x + (t58 * t41) + 2];
+      int32_t size_4 = daedalus_absdiff(t74, px);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t amount_4 = daedalus_min(size_4, limit_4);
+      int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
+      int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
+      int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
+      int32_t size_5 = daedalus_absdiff(t89, px);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_5 = daedalus_min(size_5, limit_5);
+      int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
+      int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
+      int32_t size_6 = daedalus_absdiff(t104, px);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_6 = daedalus_min(size_6, limit_6);
+      int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
+      int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
+      int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
+      int32_t size_7 = daedalus_absdiff(t119, px);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_7 = daedalus_min(size_7, limit_7);
+      int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
+      int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
+      int32_t size_8 = daedalus_absdiff(t133, px);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_8 = daedalus_min(size_8, limit_8);
+      int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
+      int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
+      int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
+      int32_t size_9 = daedalus_absdiff(t147, px);
+      int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_9 = daedalus_min(size_9, limit_9);
+      int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
+      int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
+      int32_t size_10 = daedalus_absdiff(t162, px);
+      int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_10 = daedalus_min(size_10, limit_10);
+      int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
+      int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
+      int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
+      int32_t size_11 = daedalus_absdiff(t177, px);
+      int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_11 = daedalus_min(size_11, limit_11);
+      int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
+      int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
+      int32_t size_12 = daedalus_absdiff(p, px);
+      int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
+      int32_t amount_12 = daedalus_min(size_12, limit_12);
+      int32_t part = (px > p) ? (0 - amount_12) : amount_12;
+      int32_t low =
           daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(daedalus_min(px, t28), t44), t59), t74), t89), t104), t119), t133), t147), t162), t177), p);
-      const int32_t high =
+      int32_t high =
           daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(px, (int32_t)daedalus_wrap(t28, 8, 0)), (int32_t)daedalus_wrap(t44, 8, 0)), (int32_t)daedalus_wrap(t59, 8, 0)), (int32_t)daedalus_wrap(t74, 8, 0)), (int32_t)daedalus_wrap(t89, 8, 0)), (int32_t)daedalus_wrap(t104, 8, 0)), (int32_t)daedalus_wrap(t119, 8, 0)), (int32_t)daedalus_wrap(t133, 8, 0)), (int32_t)daedalus_wrap(t147, 8, 0)), (int32_t)daedalus_wrap(t162, 8, 0)), (int32_t)daedalus_wrap(t177, 8, 0)), (int32_t)daedalus_wrap(p, 8, 0));
-      const int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
+      int32_t total = ((((((((((parts0 + parts1) + parts2) + parts3) + parts4) + parts5) +
           parts6) + parts7) + parts8) + parts9) + parts10) + part;
-      const int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
-      const int t222 = (pri > 0) & (sec > 0);
-      const int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ?
-          high : 255);
+      int32_t rounded = ((total + 8) - ((0 > total) ? 1 : 0)) >> 4;
+      int t222 = (pri > 0) & (sec > 0);
+      int32_t limited = daedalus_min(daedalus_max(px + rounded, t222 ? low : 0), t222 ? high : 255);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip(limited, 0, 255);
     }
   }

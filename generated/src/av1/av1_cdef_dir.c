@@ -24,7 +24,7 @@ static const uint16_t weights_table[8][15] = {
 };
 
 /*
- * Class full, input hash 79cf53b94d9b2463
+ * Class full, input hash 2876dbf2599e5ed5
  * assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
  *   is weighted by 840 / n
  */
@@ -53,8 +53,8 @@ static inline void one_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t s
     for (int y1 = 0; y1 < 2; y1++) {
       for (int x2 = 0; x2 < 4; x2++) {
         for (int x1 = 0; x1 < 2; x1++) {
-          const int32_t t0 = src[(2*y2 + y1) * src_stride + 2*x2 + x1];
-          const int32_t px = t0 - 128;
+          int32_t t0 = src[(2*y2 + y1) * src_stride + 2*x2 + x1];
+          int32_t px = t0 - 128;
           partial[0][2*y2 + y1 + 2*x2 + x1] = (int16_t)((uint32_t)partial[0][2*y2 + y1 + 2*x2 +
               x1] + (uint32_t)px);
           partial[1][2*y2 + y1 + x2] = (int16_t)((uint32_t)partial[1][2*y2 + y1 + x2] +
@@ -76,7 +76,7 @@ static inline void one_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t s
   /* stage 2 of 5: d = 0..7, n = 0..14; writes cost */
   for (int d = 0; d < 8; d++) {
     for (int n = 0; n < 15; n++) {
-      const int32_t p = partial[d][n];
+      int32_t p = partial[d][n];
       cost[d] = (int32_t)((uint32_t)cost[d] +
           (uint32_t)((int32_t)((uint32_t)(p * p) * (uint32_t)weights_table[daedalus_clip(d, 0,
           7)][daedalus_clip(n, 0, 14)])));
@@ -84,20 +84,20 @@ static inline void one_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t s
   }
   /* stage 3 of 5: d = 0..7; writes best */
   for (int d = 0; d < 8; d++) {
-    const int32_t t0 = cost[d];
+    int32_t t0 = cost[d];
     best[0] = (int32_t)daedalus_max64(best[0], t0);
   }
   /* stage 4 of 5: d = 0..7; writes direction */
   for (int d = 0; d < 8; d++) {
-    const int32_t t0 = cost[d];
-    const int32_t t1 = best[0];
+    int32_t t0 = cost[d];
+    int32_t t1 = best[0];
     direction[0] = (int8_t)daedalus_min64(direction[0], (t1 <= t0) ? d : 7);
   }
   /* stage 5 of 5: i = 0..0; writes found */
   for (int i = 0; i < 1; i++) {
-    const int32_t t0 = direction[0];
-    const int32_t across = cost[(int32_t)daedalus_wrap(t0 + 4, 3, 0)];
-    const int32_t t5 = best[0];
+    int32_t t0 = direction[0];
+    int32_t across = cost[(int32_t)daedalus_wrap(t0 + 4, 3, 0)];
+    int32_t t5 = best[0];
     found[0] = (int32_t)t0;
     found[1] = (int32_t)(((int32_t)((uint32_t)t5 - (uint32_t)across)) >> 10);
   }

@@ -25,7 +25,7 @@ static const uint16_t weights_table[8][15] = {
 };
 
 /*
- * Class full, input hash 41b90d23407984fa
+ * Class full, input hash 209c852e1e1662af
  * assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
  *   is weighted by 840 / n
  */
@@ -57,10 +57,10 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
     direction[i_6] = 7;
   }
   /* stage 1 of 5: x2 = 0..3, x1 = 0..1; writes partial */
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t t0 = vld1_u8(&src[0]);
-  const uint16x8_t px = vsubl_u8(t0, k128);
-  const int16x8_t merged = vaddq_s16(vld1q_s16(&partial[0][0]), vreinterpretq_s16_u16(px));
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t t0 = vld1_u8(&src[0]);
+  uint16x8_t px = vsubl_u8(t0, k128);
+  int16x8_t merged = vaddq_s16(vld1q_s16(&partial[0][0]), vreinterpretq_s16_u16(px));
   vst1q_s16(&partial[0][0], merged);
   partial[1][0] = (int16_t)((uint32_t)partial[1][0] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px), 0));
@@ -112,9 +112,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px), 6));
   partial[4][0] = (int16_t)((uint32_t)partial[4][0] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px), 7));
-  const uint8x8_t t3 = vld1_u8(&src_row1[0]);
-  const uint16x8_t px_2 = vsubl_u8(t3, k128);
-  const int16x8_t merged_2 = vaddq_s16(vld1q_s16(&partial[0][1]), vreinterpretq_s16_u16(px_2));
+  uint8x8_t t3 = vld1_u8(&src_row1[0]);
+  uint16x8_t px_2 = vsubl_u8(t3, k128);
+  int16x8_t merged_2 = vaddq_s16(vld1q_s16(&partial[0][1]), vreinterpretq_s16_u16(px_2));
   vst1q_s16(&partial[0][1], merged_2);
   partial[1][1] = (int16_t)((uint32_t)partial[1][1] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_2), 0));
@@ -166,9 +166,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_2), 6));
   partial[4][1] = (int16_t)((uint32_t)partial[4][1] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_2), 7));
-  const uint8x8_t t5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t px_3 = vsubl_u8(t5, k128);
-  const int16x8_t merged_3 = vaddq_s16(vld1q_s16(&partial[0][2]), vreinterpretq_s16_u16(px_3));
+  uint8x8_t t5 = vld1_u8(&src_row2[0]);
+  uint16x8_t px_3 = vsubl_u8(t5, k128);
+  int16x8_t merged_3 = vaddq_s16(vld1q_s16(&partial[0][2]), vreinterpretq_s16_u16(px_3));
   vst1q_s16(&partial[0][2], merged_3);
   partial[1][2] = (int16_t)((uint32_t)partial[1][2] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_3), 0));
@@ -220,9 +220,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_3), 6));
   partial[4][2] = (int16_t)((uint32_t)partial[4][2] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_3), 7));
-  const uint8x8_t t7 = vld1_u8(&src_row3[0]);
-  const uint16x8_t px_4 = vsubl_u8(t7, k128);
-  const int16x8_t merged_4 = vaddq_s16(vld1q_s16(&partial[0][3]), vreinterpretq_s16_u16(px_4));
+  uint8x8_t t7 = vld1_u8(&src_row3[0]);
+  uint16x8_t px_4 = vsubl_u8(t7, k128);
+  int16x8_t merged_4 = vaddq_s16(vld1q_s16(&partial[0][3]), vreinterpretq_s16_u16(px_4));
   vst1q_s16(&partial[0][3], merged_4);
   partial[1][3] = (int16_t)((uint32_t)partial[1][3] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_4), 0));
@@ -274,9 +274,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_4), 6));
   partial[4][3] = (int16_t)((uint32_t)partial[4][3] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_4), 7));
-  const uint8x8_t t9 = vld1_u8(&src_row4[0]);
-  const uint16x8_t px_5 = vsubl_u8(t9, k128);
-  const int16x8_t merged_5 = vaddq_s16(vld1q_s16(&partial[0][4]), vreinterpretq_s16_u16(px_5));
+  uint8x8_t t9 = vld1_u8(&src_row4[0]);
+  uint16x8_t px_5 = vsubl_u8(t9, k128);
+  int16x8_t merged_5 = vaddq_s16(vld1q_s16(&partial[0][4]), vreinterpretq_s16_u16(px_5));
   vst1q_s16(&partial[0][4], merged_5);
   partial[1][4] = (int16_t)((uint32_t)partial[1][4] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_5), 0));
@@ -328,9 +328,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_5), 6));
   partial[4][4] = (int16_t)((uint32_t)partial[4][4] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_5), 7));
-  const uint8x8_t t11 = vld1_u8(&src_row5[0]);
-  const uint16x8_t px_6 = vsubl_u8(t11, k128);
-  const int16x8_t merged_6 = vaddq_s16(vld1q_s16(&partial[0][5]), vreinterpretq_s16_u16(px_6));
+  uint8x8_t t11 = vld1_u8(&src_row5[0]);
+  uint16x8_t px_6 = vsubl_u8(t11, k128);
+  int16x8_t merged_6 = vaddq_s16(vld1q_s16(&partial[0][5]), vreinterpretq_s16_u16(px_6));
   vst1q_s16(&partial[0][5], merged_6);
   partial[1][5] = (int16_t)((uint32_t)partial[1][5] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_6), 0));
@@ -382,9 +382,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_6), 6));
   partial[4][5] = (int16_t)((uint32_t)partial[4][5] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_6), 7));
-  const uint8x8_t t13 = vld1_u8(&src_row6[0]);
-  const uint16x8_t px_7 = vsubl_u8(t13, k128);
-  const int16x8_t merged_7 = vaddq_s16(vld1q_s16(&partial[0][6]), vreinterpretq_s16_u16(px_7));
+  uint8x8_t t13 = vld1_u8(&src_row6[0]);
+  uint16x8_t px_7 = vsubl_u8(t13, k128);
+  int16x8_t merged_7 = vaddq_s16(vld1q_s16(&partial[0][6]), vreinterpretq_s16_u16(px_7));
   vst1q_s16(&partial[0][6], merged_7);
   partial[1][6] = (int16_t)((uint32_t)partial[1][6] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_7), 0));
@@ -436,9 +436,9 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_7), 6));
   partial[4][6] = (int16_t)((uint32_t)partial[4][6] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_7), 7));
-  const uint8x8_t t15 = vld1_u8(&src_row7[0]);
-  const uint16x8_t px_8 = vsubl_u8(t15, k128);
-  const int16x8_t merged_8 = vaddq_s16(vld1q_s16(&partial[0][7]), vreinterpretq_s16_u16(px_8));
+  uint8x8_t t15 = vld1_u8(&src_row7[0]);
+  uint16x8_t px_8 = vsubl_u8(t15, k128);
+  int16x8_t merged_8 = vaddq_s16(vld1q_s16(&partial[0][7]), vreinterpretq_s16_u16(px_8));
   vst1q_s16(&partial[0][7], merged_8);
   partial[1][7] = (int16_t)((uint32_t)partial[1][7] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_8), 0));
@@ -490,45 +490,45 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_8), 6));
   partial[4][7] = (int16_t)((uint32_t)partial[4][7] +
       (uint32_t)vgetq_lane_s16(vreinterpretq_s16_u16(px_8), 7));
-  const uint16x8_t t17 = vaddq_u16(px, px_2);
-  const int16x8_t merged_9 = vaddq_s16(vld1q_s16(&partial[5][3]), vreinterpretq_s16_u16(t17));
+  uint16x8_t t17 = vaddq_u16(px, px_2);
+  int16x8_t merged_9 = vaddq_s16(vld1q_s16(&partial[5][3]), vreinterpretq_s16_u16(t17));
   vst1q_s16(&partial[5][3], merged_9);
-  const int16x8_t merged_10 = vaddq_s16(vld1q_s16(&partial[7][0]), vreinterpretq_s16_u16(t17));
+  int16x8_t merged_10 = vaddq_s16(vld1q_s16(&partial[7][0]), vreinterpretq_s16_u16(t17));
   vst1q_s16(&partial[7][0], merged_10);
-  const uint16x8_t t18 = vaddq_u16(t17, px_3);
-  const uint16x8_t t19 = vaddq_u16(px_3, px_4);
-  const int16x8_t merged_11 = vaddq_s16(vld1q_s16(&partial[5][2]), vreinterpretq_s16_u16(t19));
+  uint16x8_t t18 = vaddq_u16(t17, px_3);
+  uint16x8_t t19 = vaddq_u16(px_3, px_4);
+  int16x8_t merged_11 = vaddq_s16(vld1q_s16(&partial[5][2]), vreinterpretq_s16_u16(t19));
   vst1q_s16(&partial[5][2], merged_11);
-  const int16x8_t merged_12 = vaddq_s16(vld1q_s16(&partial[7][1]), vreinterpretq_s16_u16(t19));
+  int16x8_t merged_12 = vaddq_s16(vld1q_s16(&partial[7][1]), vreinterpretq_s16_u16(t19));
   vst1q_s16(&partial[7][1], merged_12);
-  const uint16x8_t t20 = vaddq_u16(t18, px_4);
-  const uint16x8_t t21 = vaddq_u16(t20, px_5);
-  const uint16x8_t t22 = vaddq_u16(px_5, px_6);
-  const int16x8_t merged_13 = vaddq_s16(vld1q_s16(&partial[5][1]), vreinterpretq_s16_u16(t22));
+  uint16x8_t t20 = vaddq_u16(t18, px_4);
+  uint16x8_t t21 = vaddq_u16(t20, px_5);
+  uint16x8_t t22 = vaddq_u16(px_5, px_6);
+  int16x8_t merged_13 = vaddq_s16(vld1q_s16(&partial[5][1]), vreinterpretq_s16_u16(t22));
   vst1q_s16(&partial[5][1], merged_13);
-  const int16x8_t merged_14 = vaddq_s16(vld1q_s16(&partial[7][2]), vreinterpretq_s16_u16(t22));
+  int16x8_t merged_14 = vaddq_s16(vld1q_s16(&partial[7][2]), vreinterpretq_s16_u16(t22));
   vst1q_s16(&partial[7][2], merged_14);
-  const uint16x8_t t23 = vaddq_u16(t21, px_6);
-  const uint16x8_t t24 = vaddq_u16(t23, px_7);
-  const uint16x8_t t25 = vaddq_u16(px_7, px_8);
-  const int16x8_t merged_15 = vaddq_s16(vld1q_s16(&partial[5][0]), vreinterpretq_s16_u16(t25));
+  uint16x8_t t23 = vaddq_u16(t21, px_6);
+  uint16x8_t t24 = vaddq_u16(t23, px_7);
+  uint16x8_t t25 = vaddq_u16(px_7, px_8);
+  int16x8_t merged_15 = vaddq_s16(vld1q_s16(&partial[5][0]), vreinterpretq_s16_u16(t25));
   vst1q_s16(&partial[5][0], merged_15);
-  const int16x8_t merged_16 = vaddq_s16(vld1q_s16(&partial[7][3]), vreinterpretq_s16_u16(t25));
+  int16x8_t merged_16 = vaddq_s16(vld1q_s16(&partial[7][3]), vreinterpretq_s16_u16(t25));
   vst1q_s16(&partial[7][3], merged_16);
-  const uint16x8_t t26 = vaddq_u16(t24, px_8);
-  const int16x8_t merged_17 = vaddq_s16(vld1q_s16(&partial[6][0]), vreinterpretq_s16_u16(t26));
+  uint16x8_t t26 = vaddq_u16(t24, px_8);
+  int16x8_t merged_17 = vaddq_s16(vld1q_s16(&partial[6][0]), vreinterpretq_s16_u16(t26));
   vst1q_s16(&partial[6][0], merged_17);
   /* stage 2 of 5: n = 0..14; writes cost */
-  const int16x8_t p_0 = vld1q_s16(&partial[0][0]);
+  int16x8_t p_0 = vld1q_s16(&partial[0][0]);
   const int16_t p_lanes[8] = {partial[0][8], partial[0][9], partial[0][10], partial[0][11],
       partial[0][12], partial[0][13], partial[0][14], 0};
-  const int16x8_t p_1 = vld1q_s16(p_lanes);
-  const int32x4_t t1_0 = vmull_s16(vget_low_s16(p_0), vget_low_s16(p_0));
-  const int32x4_t t1_1 = vmull_high_s16(p_0, p_0);
-  const int32x4_t t1_2 = vmull_s16(vget_low_s16(p_1), vget_low_s16(p_1));
-  const int32x4_t t1_3 = vmull_high_s16(p_1, p_1);
-  const uint8x16_t t3_2 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-      13, 14, 0}));
+  int16x8_t p_1 = vld1q_s16(p_lanes);
+  int32x4_t t1_0 = vmull_s16(vget_low_s16(p_0), vget_low_s16(p_0));
+  int32x4_t t1_1 = vmull_high_s16(p_0, p_0);
+  int32x4_t t1_2 = vmull_s16(vget_low_s16(p_1), vget_low_s16(p_1));
+  int32x4_t t1_3 = vmull_high_s16(p_1, p_1);
+  uint8x16_t t3_2 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+      0}));
   const uint16_t t4_lanes[8] = {weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -537,7 +537,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t4_0 = vld1q_u16(t4_lanes);
+  uint16x8_t t4_0 = vld1q_u16(t4_lanes);
   const uint16_t t4_lanes_2[8] = {weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -545,30 +545,30 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[0][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t4_1 = vld1q_u16(t4_lanes_2);
-  const uint32x4_t t4_0_2 = vmovl_u16(vget_low_u16(t4_0));
-  const uint32x4_t t4_1_2 = vmovl_high_u16(t4_0);
-  const uint32x4_t t4_2 = vmovl_u16(vget_low_u16(t4_1));
-  const uint32x4_t t4_3 = vmovl_high_u16(t4_1);
-  const uint32x4_t t5_0 = vmulq_u32(vreinterpretq_u32_s32(t1_0), t4_0_2);
-  const uint32x4_t t5_1 = vmulq_u32(vreinterpretq_u32_s32(t1_1), t4_1_2);
-  const uint32x4_t t5_2 = vmulq_u32(vreinterpretq_u32_s32(t1_2), t4_2);
-  const uint32x4_t t5_3 = vmulq_u32(vreinterpretq_u32_s32(t1_3), t4_3);
-  const int32x4_t merged_18 = vaddq_s32(vreinterpretq_s32_u32(t5_0), vreinterpretq_s32_u32(t5_1));
-  const int32x4_t merged_19 = vaddq_s32(merged_18, vreinterpretq_s32_u32(t5_2));
+  uint16x8_t t4_1 = vld1q_u16(t4_lanes_2);
+  uint32x4_t t4_0_2 = vmovl_u16(vget_low_u16(t4_0));
+  uint32x4_t t4_1_2 = vmovl_high_u16(t4_0);
+  uint32x4_t t4_2 = vmovl_u16(vget_low_u16(t4_1));
+  uint32x4_t t4_3 = vmovl_high_u16(t4_1);
+  uint32x4_t t5_0 = vmulq_u32(vreinterpretq_u32_s32(t1_0), t4_0_2);
+  uint32x4_t t5_1 = vmulq_u32(vreinterpretq_u32_s32(t1_1), t4_1_2);
+  uint32x4_t t5_2 = vmulq_u32(vreinterpretq_u32_s32(t1_2), t4_2);
+  uint32x4_t t5_3 = vmulq_u32(vreinterpretq_u32_s32(t1_3), t4_3);
+  int32x4_t merged_18 = vaddq_s32(vreinterpretq_s32_u32(t5_0), vreinterpretq_s32_u32(t5_1));
+  int32x4_t merged_19 = vaddq_s32(merged_18, vreinterpretq_s32_u32(t5_2));
   cost[0] = (int32_t)((uint32_t)cost[0] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t5_3), 0));
   cost[0] = (int32_t)((uint32_t)cost[0] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t5_3), 1));
   cost[0] = (int32_t)((uint32_t)cost[0] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t5_3), 2));
   cost[0] = (int32_t)((uint32_t)cost[0] + (uint32_t)vaddvq_s32(merged_19));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_2 = vld1q_s16(&partial[1][0]);
+  int16x8_t p_0_2 = vld1q_s16(&partial[1][0]);
   const int16_t p_lanes_2[8] = {partial[1][8], partial[1][9], partial[1][10], partial[1][11],
       partial[1][12], partial[1][13], partial[1][14], 0};
-  const int16x8_t p_1_2 = vld1q_s16(p_lanes_2);
-  const int32x4_t t8_0 = vmull_s16(vget_low_s16(p_0_2), vget_low_s16(p_0_2));
-  const int32x4_t t8_1 = vmull_high_s16(p_0_2, p_0_2);
-  const int32x4_t t8_2 = vmull_s16(vget_low_s16(p_1_2), vget_low_s16(p_1_2));
-  const int32x4_t t8_3 = vmull_high_s16(p_1_2, p_1_2);
+  int16x8_t p_1_2 = vld1q_s16(p_lanes_2);
+  int32x4_t t8_0 = vmull_s16(vget_low_s16(p_0_2), vget_low_s16(p_0_2));
+  int32x4_t t8_1 = vmull_high_s16(p_0_2, p_0_2);
+  int32x4_t t8_2 = vmull_s16(vget_low_s16(p_1_2), vget_low_s16(p_1_2));
+  int32x4_t t8_3 = vmull_high_s16(p_1_2, p_1_2);
   const uint16_t t10_lanes[8] = {weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -577,7 +577,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t10_0 = vld1q_u16(t10_lanes);
+  uint16x8_t t10_0 = vld1q_u16(t10_lanes);
   const uint16_t t10_lanes_2[8] = {weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -585,17 +585,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[1][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t10_1 = vld1q_u16(t10_lanes_2);
-  const uint32x4_t t10_0_2 = vmovl_u16(vget_low_u16(t10_0));
-  const uint32x4_t t10_1_2 = vmovl_high_u16(t10_0);
-  const uint32x4_t t10_2 = vmovl_u16(vget_low_u16(t10_1));
-  const uint32x4_t t10_3 = vmovl_high_u16(t10_1);
-  const uint32x4_t t11_0 = vmulq_u32(vreinterpretq_u32_s32(t8_0), t10_0_2);
-  const uint32x4_t t11_1 = vmulq_u32(vreinterpretq_u32_s32(t8_1), t10_1_2);
-  const uint32x4_t t11_2 = vmulq_u32(vreinterpretq_u32_s32(t8_2), t10_2);
-  const uint32x4_t t11_3 = vmulq_u32(vreinterpretq_u32_s32(t8_3), t10_3);
-  const int32x4_t merged_20 = vaddq_s32(vreinterpretq_s32_u32(t11_0), vreinterpretq_s32_u32(t11_1));
-  const int32x4_t merged_21 = vaddq_s32(merged_20, vreinterpretq_s32_u32(t11_2));
+  uint16x8_t t10_1 = vld1q_u16(t10_lanes_2);
+  uint32x4_t t10_0_2 = vmovl_u16(vget_low_u16(t10_0));
+  uint32x4_t t10_1_2 = vmovl_high_u16(t10_0);
+  uint32x4_t t10_2 = vmovl_u16(vget_low_u16(t10_1));
+  uint32x4_t t10_3 = vmovl_high_u16(t10_1);
+  uint32x4_t t11_0 = vmulq_u32(vreinterpretq_u32_s32(t8_0), t10_0_2);
+  uint32x4_t t11_1 = vmulq_u32(vreinterpretq_u32_s32(t8_1), t10_1_2);
+  uint32x4_t t11_2 = vmulq_u32(vreinterpretq_u32_s32(t8_2), t10_2);
+  uint32x4_t t11_3 = vmulq_u32(vreinterpretq_u32_s32(t8_3), t10_3);
+  int32x4_t merged_20 = vaddq_s32(vreinterpretq_s32_u32(t11_0), vreinterpretq_s32_u32(t11_1));
+  int32x4_t merged_21 = vaddq_s32(merged_20, vreinterpretq_s32_u32(t11_2));
   cost[1] = (int32_t)((uint32_t)cost[1] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t11_3),
       0));
   cost[1] = (int32_t)((uint32_t)cost[1] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t11_3),
@@ -604,14 +604,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[1] = (int32_t)((uint32_t)cost[1] + (uint32_t)vaddvq_s32(merged_21));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_3 = vld1q_s16(&partial[2][0]);
+  int16x8_t p_0_3 = vld1q_s16(&partial[2][0]);
   const int16_t p_lanes_3[8] = {partial[2][8], partial[2][9], partial[2][10], partial[2][11],
       partial[2][12], partial[2][13], partial[2][14], 0};
-  const int16x8_t p_1_3 = vld1q_s16(p_lanes_3);
-  const int32x4_t t14_0 = vmull_s16(vget_low_s16(p_0_3), vget_low_s16(p_0_3));
-  const int32x4_t t14_1 = vmull_high_s16(p_0_3, p_0_3);
-  const int32x4_t t14_2 = vmull_s16(vget_low_s16(p_1_3), vget_low_s16(p_1_3));
-  const int32x4_t t14_3 = vmull_high_s16(p_1_3, p_1_3);
+  int16x8_t p_1_3 = vld1q_s16(p_lanes_3);
+  int32x4_t t14_0 = vmull_s16(vget_low_s16(p_0_3), vget_low_s16(p_0_3));
+  int32x4_t t14_1 = vmull_high_s16(p_0_3, p_0_3);
+  int32x4_t t14_2 = vmull_s16(vget_low_s16(p_1_3), vget_low_s16(p_1_3));
+  int32x4_t t14_3 = vmull_high_s16(p_1_3, p_1_3);
   const uint16_t t16_lanes[8] = {weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -620,7 +620,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t16_0 = vld1q_u16(t16_lanes);
+  uint16x8_t t16_0 = vld1q_u16(t16_lanes);
   const uint16_t t16_lanes_2[8] = {weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -628,17 +628,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[2][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t16_1 = vld1q_u16(t16_lanes_2);
-  const uint32x4_t t16_0_2 = vmovl_u16(vget_low_u16(t16_0));
-  const uint32x4_t t16_1_2 = vmovl_high_u16(t16_0);
-  const uint32x4_t t16_2 = vmovl_u16(vget_low_u16(t16_1));
-  const uint32x4_t t16_3 = vmovl_high_u16(t16_1);
-  const uint32x4_t t17_0 = vmulq_u32(vreinterpretq_u32_s32(t14_0), t16_0_2);
-  const uint32x4_t t17_1 = vmulq_u32(vreinterpretq_u32_s32(t14_1), t16_1_2);
-  const uint32x4_t t17_2 = vmulq_u32(vreinterpretq_u32_s32(t14_2), t16_2);
-  const uint32x4_t t17_3 = vmulq_u32(vreinterpretq_u32_s32(t14_3), t16_3);
-  const int32x4_t merged_22 = vaddq_s32(vreinterpretq_s32_u32(t17_0), vreinterpretq_s32_u32(t17_1));
-  const int32x4_t merged_23 = vaddq_s32(merged_22, vreinterpretq_s32_u32(t17_2));
+  uint16x8_t t16_1 = vld1q_u16(t16_lanes_2);
+  uint32x4_t t16_0_2 = vmovl_u16(vget_low_u16(t16_0));
+  uint32x4_t t16_1_2 = vmovl_high_u16(t16_0);
+  uint32x4_t t16_2 = vmovl_u16(vget_low_u16(t16_1));
+  uint32x4_t t16_3 = vmovl_high_u16(t16_1);
+  uint32x4_t t17_0 = vmulq_u32(vreinterpretq_u32_s32(t14_0), t16_0_2);
+  uint32x4_t t17_1 = vmulq_u32(vreinterpretq_u32_s32(t14_1), t16_1_2);
+  uint32x4_t t17_2 = vmulq_u32(vreinterpretq_u32_s32(t14_2), t16_2);
+  uint32x4_t t17_3 = vmulq_u32(vreinterpretq_u32_s32(t14_3), t16_3);
+  int32x4_t merged_22 = vaddq_s32(vreinterpretq_s32_u32(t17_0), vreinterpretq_s32_u32(t17_1));
+  int32x4_t merged_23 = vaddq_s32(merged_22, vreinterpretq_s32_u32(t17_2));
   cost[2] = (int32_t)((uint32_t)cost[2] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t17_3),
       0));
   cost[2] = (int32_t)((uint32_t)cost[2] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t17_3),
@@ -647,14 +647,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[2] = (int32_t)((uint32_t)cost[2] + (uint32_t)vaddvq_s32(merged_23));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_4 = vld1q_s16(&partial[3][0]);
+  int16x8_t p_0_4 = vld1q_s16(&partial[3][0]);
   const int16_t p_lanes_4[8] = {partial[3][8], partial[3][9], partial[3][10], partial[3][11],
       partial[3][12], partial[3][13], partial[3][14], 0};
-  const int16x8_t p_1_4 = vld1q_s16(p_lanes_4);
-  const int32x4_t t20_0 = vmull_s16(vget_low_s16(p_0_4), vget_low_s16(p_0_4));
-  const int32x4_t t20_1 = vmull_high_s16(p_0_4, p_0_4);
-  const int32x4_t t20_2 = vmull_s16(vget_low_s16(p_1_4), vget_low_s16(p_1_4));
-  const int32x4_t t20_3 = vmull_high_s16(p_1_4, p_1_4);
+  int16x8_t p_1_4 = vld1q_s16(p_lanes_4);
+  int32x4_t t20_0 = vmull_s16(vget_low_s16(p_0_4), vget_low_s16(p_0_4));
+  int32x4_t t20_1 = vmull_high_s16(p_0_4, p_0_4);
+  int32x4_t t20_2 = vmull_s16(vget_low_s16(p_1_4), vget_low_s16(p_1_4));
+  int32x4_t t20_3 = vmull_high_s16(p_1_4, p_1_4);
   const uint16_t t22_lanes[8] = {weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -663,7 +663,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t22_0 = vld1q_u16(t22_lanes);
+  uint16x8_t t22_0 = vld1q_u16(t22_lanes);
   const uint16_t t22_lanes_2[8] = {weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -671,17 +671,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[3][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t22_1 = vld1q_u16(t22_lanes_2);
-  const uint32x4_t t22_0_2 = vmovl_u16(vget_low_u16(t22_0));
-  const uint32x4_t t22_1_2 = vmovl_high_u16(t22_0);
-  const uint32x4_t t22_2 = vmovl_u16(vget_low_u16(t22_1));
-  const uint32x4_t t22_3 = vmovl_high_u16(t22_1);
-  const uint32x4_t t23_0 = vmulq_u32(vreinterpretq_u32_s32(t20_0), t22_0_2);
-  const uint32x4_t t23_1 = vmulq_u32(vreinterpretq_u32_s32(t20_1), t22_1_2);
-  const uint32x4_t t23_2 = vmulq_u32(vreinterpretq_u32_s32(t20_2), t22_2);
-  const uint32x4_t t23_3 = vmulq_u32(vreinterpretq_u32_s32(t20_3), t22_3);
-  const int32x4_t merged_24 = vaddq_s32(vreinterpretq_s32_u32(t23_0), vreinterpretq_s32_u32(t23_1));
-  const int32x4_t merged_25 = vaddq_s32(merged_24, vreinterpretq_s32_u32(t23_2));
+  uint16x8_t t22_1 = vld1q_u16(t22_lanes_2);
+  uint32x4_t t22_0_2 = vmovl_u16(vget_low_u16(t22_0));
+  uint32x4_t t22_1_2 = vmovl_high_u16(t22_0);
+  uint32x4_t t22_2 = vmovl_u16(vget_low_u16(t22_1));
+  uint32x4_t t22_3 = vmovl_high_u16(t22_1);
+  uint32x4_t t23_0 = vmulq_u32(vreinterpretq_u32_s32(t20_0), t22_0_2);
+  uint32x4_t t23_1 = vmulq_u32(vreinterpretq_u32_s32(t20_1), t22_1_2);
+  uint32x4_t t23_2 = vmulq_u32(vreinterpretq_u32_s32(t20_2), t22_2);
+  uint32x4_t t23_3 = vmulq_u32(vreinterpretq_u32_s32(t20_3), t22_3);
+  int32x4_t merged_24 = vaddq_s32(vreinterpretq_s32_u32(t23_0), vreinterpretq_s32_u32(t23_1));
+  int32x4_t merged_25 = vaddq_s32(merged_24, vreinterpretq_s32_u32(t23_2));
   cost[3] = (int32_t)((uint32_t)cost[3] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t23_3),
       0));
   cost[3] = (int32_t)((uint32_t)cost[3] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t23_3),
@@ -690,14 +690,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[3] = (int32_t)((uint32_t)cost[3] + (uint32_t)vaddvq_s32(merged_25));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_5 = vld1q_s16(&partial[4][0]);
+  int16x8_t p_0_5 = vld1q_s16(&partial[4][0]);
   const int16_t p_lanes_5[8] = {partial[4][8], partial[4][9], partial[4][10], partial[4][11],
       partial[4][12], partial[4][13], partial[4][14], 0};
-  const int16x8_t p_1_5 = vld1q_s16(p_lanes_5);
-  const int32x4_t t26_0 = vmull_s16(vget_low_s16(p_0_5), vget_low_s16(p_0_5));
-  const int32x4_t t26_1 = vmull_high_s16(p_0_5, p_0_5);
-  const int32x4_t t26_2 = vmull_s16(vget_low_s16(p_1_5), vget_low_s16(p_1_5));
-  const int32x4_t t26_3 = vmull_high_s16(p_1_5, p_1_5);
+  int16x8_t p_1_5 = vld1q_s16(p_lanes_5);
+  int32x4_t t26_0 = vmull_s16(vget_low_s16(p_0_5), vget_low_s16(p_0_5));
+  int32x4_t t26_1 = vmull_high_s16(p_0_5, p_0_5);
+  int32x4_t t26_2 = vmull_s16(vget_low_s16(p_1_5), vget_low_s16(p_1_5));
+  int32x4_t t26_3 = vmull_high_s16(p_1_5, p_1_5);
   const uint16_t t28_lanes[8] = {weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -706,7 +706,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t28_0 = vld1q_u16(t28_lanes);
+  uint16x8_t t28_0 = vld1q_u16(t28_lanes);
   const uint16_t t28_lanes_2[8] = {weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -714,17 +714,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[4][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t28_1 = vld1q_u16(t28_lanes_2);
-  const uint32x4_t t28_0_2 = vmovl_u16(vget_low_u16(t28_0));
-  const uint32x4_t t28_1_2 = vmovl_high_u16(t28_0);
-  const uint32x4_t t28_2 = vmovl_u16(vget_low_u16(t28_1));
-  const uint32x4_t t28_3 = vmovl_high_u16(t28_1);
-  const uint32x4_t t29_0 = vmulq_u32(vreinterpretq_u32_s32(t26_0), t28_0_2);
-  const uint32x4_t t29_1 = vmulq_u32(vreinterpretq_u32_s32(t26_1), t28_1_2);
-  const uint32x4_t t29_2 = vmulq_u32(vreinterpretq_u32_s32(t26_2), t28_2);
-  const uint32x4_t t29_3 = vmulq_u32(vreinterpretq_u32_s32(t26_3), t28_3);
-  const int32x4_t merged_26 = vaddq_s32(vreinterpretq_s32_u32(t29_0), vreinterpretq_s32_u32(t29_1));
-  const int32x4_t merged_27 = vaddq_s32(merged_26, vreinterpretq_s32_u32(t29_2));
+  uint16x8_t t28_1 = vld1q_u16(t28_lanes_2);
+  uint32x4_t t28_0_2 = vmovl_u16(vget_low_u16(t28_0));
+  uint32x4_t t28_1_2 = vmovl_high_u16(t28_0);
+  uint32x4_t t28_2 = vmovl_u16(vget_low_u16(t28_1));
+  uint32x4_t t28_3 = vmovl_high_u16(t28_1);
+  uint32x4_t t29_0 = vmulq_u32(vreinterpretq_u32_s32(t26_0), t28_0_2);
+  uint32x4_t t29_1 = vmulq_u32(vreinterpretq_u32_s32(t26_1), t28_1_2);
+  uint32x4_t t29_2 = vmulq_u32(vreinterpretq_u32_s32(t26_2), t28_2);
+  uint32x4_t t29_3 = vmulq_u32(vreinterpretq_u32_s32(t26_3), t28_3);
+  int32x4_t merged_26 = vaddq_s32(vreinterpretq_s32_u32(t29_0), vreinterpretq_s32_u32(t29_1));
+  int32x4_t merged_27 = vaddq_s32(merged_26, vreinterpretq_s32_u32(t29_2));
   cost[4] = (int32_t)((uint32_t)cost[4] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t29_3),
       0));
   cost[4] = (int32_t)((uint32_t)cost[4] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t29_3),
@@ -733,14 +733,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[4] = (int32_t)((uint32_t)cost[4] + (uint32_t)vaddvq_s32(merged_27));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_6 = vld1q_s16(&partial[5][0]);
+  int16x8_t p_0_6 = vld1q_s16(&partial[5][0]);
   const int16_t p_lanes_6[8] = {partial[5][8], partial[5][9], partial[5][10], partial[5][11],
       partial[5][12], partial[5][13], partial[5][14], 0};
-  const int16x8_t p_1_6 = vld1q_s16(p_lanes_6);
-  const int32x4_t t32_0 = vmull_s16(vget_low_s16(p_0_6), vget_low_s16(p_0_6));
-  const int32x4_t t32_1 = vmull_high_s16(p_0_6, p_0_6);
-  const int32x4_t t32_2 = vmull_s16(vget_low_s16(p_1_6), vget_low_s16(p_1_6));
-  const int32x4_t t32_3 = vmull_high_s16(p_1_6, p_1_6);
+  int16x8_t p_1_6 = vld1q_s16(p_lanes_6);
+  int32x4_t t32_0 = vmull_s16(vget_low_s16(p_0_6), vget_low_s16(p_0_6));
+  int32x4_t t32_1 = vmull_high_s16(p_0_6, p_0_6);
+  int32x4_t t32_2 = vmull_s16(vget_low_s16(p_1_6), vget_low_s16(p_1_6));
+  int32x4_t t32_3 = vmull_high_s16(p_1_6, p_1_6);
   const uint16_t t34_lanes[8] = {weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -749,7 +749,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t34_0 = vld1q_u16(t34_lanes);
+  uint16x8_t t34_0 = vld1q_u16(t34_lanes);
   const uint16_t t34_lanes_2[8] = {weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -757,17 +757,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[5][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t34_1 = vld1q_u16(t34_lanes_2);
-  const uint32x4_t t34_0_2 = vmovl_u16(vget_low_u16(t34_0));
-  const uint32x4_t t34_1_2 = vmovl_high_u16(t34_0);
-  const uint32x4_t t34_2 = vmovl_u16(vget_low_u16(t34_1));
-  const uint32x4_t t34_3 = vmovl_high_u16(t34_1);
-  const uint32x4_t t35_0 = vmulq_u32(vreinterpretq_u32_s32(t32_0), t34_0_2);
-  const uint32x4_t t35_1 = vmulq_u32(vreinterpretq_u32_s32(t32_1), t34_1_2);
-  const uint32x4_t t35_2 = vmulq_u32(vreinterpretq_u32_s32(t32_2), t34_2);
-  const uint32x4_t t35_3 = vmulq_u32(vreinterpretq_u32_s32(t32_3), t34_3);
-  const int32x4_t merged_28 = vaddq_s32(vreinterpretq_s32_u32(t35_0), vreinterpretq_s32_u32(t35_1));
-  const int32x4_t merged_29 = vaddq_s32(merged_28, vreinterpretq_s32_u32(t35_2));
+  uint16x8_t t34_1 = vld1q_u16(t34_lanes_2);
+  uint32x4_t t34_0_2 = vmovl_u16(vget_low_u16(t34_0));
+  uint32x4_t t34_1_2 = vmovl_high_u16(t34_0);
+  uint32x4_t t34_2 = vmovl_u16(vget_low_u16(t34_1));
+  uint32x4_t t34_3 = vmovl_high_u16(t34_1);
+  uint32x4_t t35_0 = vmulq_u32(vreinterpretq_u32_s32(t32_0), t34_0_2);
+  uint32x4_t t35_1 = vmulq_u32(vreinterpretq_u32_s32(t32_1), t34_1_2);
+  uint32x4_t t35_2 = vmulq_u32(vreinterpretq_u32_s32(t32_2), t34_2);
+  uint32x4_t t35_3 = vmulq_u32(vreinterpretq_u32_s32(t32_3), t34_3);
+  int32x4_t merged_28 = vaddq_s32(vreinterpretq_s32_u32(t35_0), vreinterpretq_s32_u32(t35_1));
+  int32x4_t merged_29 = vaddq_s32(merged_28, vreinterpretq_s32_u32(t35_2));
   cost[5] = (int32_t)((uint32_t)cost[5] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t35_3),
       0));
   cost[5] = (int32_t)((uint32_t)cost[5] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t35_3),
@@ -776,14 +776,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[5] = (int32_t)((uint32_t)cost[5] + (uint32_t)vaddvq_s32(merged_29));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_7 = vld1q_s16(&partial[6][0]);
+  int16x8_t p_0_7 = vld1q_s16(&partial[6][0]);
   const int16_t p_lanes_7[8] = {partial[6][8], partial[6][9], partial[6][10], partial[6][11],
       partial[6][12], partial[6][13], partial[6][14], 0};
-  const int16x8_t p_1_7 = vld1q_s16(p_lanes_7);
-  const int32x4_t t38_0 = vmull_s16(vget_low_s16(p_0_7), vget_low_s16(p_0_7));
-  const int32x4_t t38_1 = vmull_high_s16(p_0_7, p_0_7);
-  const int32x4_t t38_2 = vmull_s16(vget_low_s16(p_1_7), vget_low_s16(p_1_7));
-  const int32x4_t t38_3 = vmull_high_s16(p_1_7, p_1_7);
+  int16x8_t p_1_7 = vld1q_s16(p_lanes_7);
+  int32x4_t t38_0 = vmull_s16(vget_low_s16(p_0_7), vget_low_s16(p_0_7));
+  int32x4_t t38_1 = vmull_high_s16(p_0_7, p_0_7);
+  int32x4_t t38_2 = vmull_s16(vget_low_s16(p_1_7), vget_low_s16(p_1_7));
+  int32x4_t t38_3 = vmull_high_s16(p_1_7, p_1_7);
   const uint16_t t40_lanes[8] = {weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -792,7 +792,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t40_0 = vld1q_u16(t40_lanes);
+  uint16x8_t t40_0 = vld1q_u16(t40_lanes);
   const uint16_t t40_lanes_2[8] = {weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -800,17 +800,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[6][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t40_1 = vld1q_u16(t40_lanes_2);
-  const uint32x4_t t40_0_2 = vmovl_u16(vget_low_u16(t40_0));
-  const uint32x4_t t40_1_2 = vmovl_high_u16(t40_0);
-  const uint32x4_t t40_2 = vmovl_u16(vget_low_u16(t40_1));
-  const uint32x4_t t40_3 = vmovl_high_u16(t40_1);
-  const uint32x4_t t41_0 = vmulq_u32(vreinterpretq_u32_s32(t38_0), t40_0_2);
-  const uint32x4_t t41_1 = vmulq_u32(vreinterpretq_u32_s32(t38_1), t40_1_2);
-  const uint32x4_t t41_2 = vmulq_u32(vreinterpretq_u32_s32(t38_2), t40_2);
-  const uint32x4_t t41_3 = vmulq_u32(vreinterpretq_u32_s32(t38_3), t40_3);
-  const int32x4_t merged_30 = vaddq_s32(vreinterpretq_s32_u32(t41_0), vreinterpretq_s32_u32(t41_1));
-  const int32x4_t merged_31 = vaddq_s32(merged_30, vreinterpretq_s32_u32(t41_2));
+  uint16x8_t t40_1 = vld1q_u16(t40_lanes_2);
+  uint32x4_t t40_0_2 = vmovl_u16(vget_low_u16(t40_0));
+  uint32x4_t t40_1_2 = vmovl_high_u16(t40_0);
+  uint32x4_t t40_2 = vmovl_u16(vget_low_u16(t40_1));
+  uint32x4_t t40_3 = vmovl_high_u16(t40_1);
+  uint32x4_t t41_0 = vmulq_u32(vreinterpretq_u32_s32(t38_0), t40_0_2);
+  uint32x4_t t41_1 = vmulq_u32(vreinterpretq_u32_s32(t38_1), t40_1_2);
+  uint32x4_t t41_2 = vmulq_u32(vreinterpretq_u32_s32(t38_2), t40_2);
+  uint32x4_t t41_3 = vmulq_u32(vreinterpretq_u32_s32(t38_3), t40_3);
+  int32x4_t merged_30 = vaddq_s32(vreinterpretq_s32_u32(t41_0), vreinterpretq_s32_u32(t41_1));
+  int32x4_t merged_31 = vaddq_s32(merged_30, vreinterpretq_s32_u32(t41_2));
   cost[6] = (int32_t)((uint32_t)cost[6] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t41_3),
       0));
   cost[6] = (int32_t)((uint32_t)cost[6] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t41_3),
@@ -819,14 +819,14 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       2));
   cost[6] = (int32_t)((uint32_t)cost[6] + (uint32_t)vaddvq_s32(merged_31));
   DAEDALUS_READ_LATER(partial);
-  const int16x8_t p_0_8 = vld1q_s16(&partial[7][0]);
+  int16x8_t p_0_8 = vld1q_s16(&partial[7][0]);
   const int16_t p_lanes_8[8] = {partial[7][8], partial[7][9], partial[7][10], partial[7][11],
       partial[7][12], partial[7][13], partial[7][14], 0};
-  const int16x8_t p_1_8 = vld1q_s16(p_lanes_8);
-  const int32x4_t t44_0 = vmull_s16(vget_low_s16(p_0_8), vget_low_s16(p_0_8));
-  const int32x4_t t44_1 = vmull_high_s16(p_0_8, p_0_8);
-  const int32x4_t t44_2 = vmull_s16(vget_low_s16(p_1_8), vget_low_s16(p_1_8));
-  const int32x4_t t44_3 = vmull_high_s16(p_1_8, p_1_8);
+  int16x8_t p_1_8 = vld1q_s16(p_lanes_8);
+  int32x4_t t44_0 = vmull_s16(vget_low_s16(p_0_8), vget_low_s16(p_0_8));
+  int32x4_t t44_1 = vmull_high_s16(p_0_8, p_0_8);
+  int32x4_t t44_2 = vmull_s16(vget_low_s16(p_1_8), vget_low_s16(p_1_8));
+  int32x4_t t44_3 = vmull_high_s16(p_1_8, p_1_8);
   const uint16_t t46_lanes[8] = {weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 0), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 1), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 2), 0, 14)],
@@ -835,7 +835,7 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 5), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 6), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 7), 0, 14)]};
-  const uint16x8_t t46_0 = vld1q_u16(t46_lanes);
+  uint16x8_t t46_0 = vld1q_u16(t46_lanes);
   const uint16_t t46_lanes_2[8] = {weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 8), 0,
       14)], weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 9), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 10), 0, 14)],
@@ -843,17 +843,17 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 12), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 13), 0, 14)],
       weights_table[7][daedalus_clip64(vgetq_lane_u8(t3_2, 14), 0, 14)], 0};
-  const uint16x8_t t46_1 = vld1q_u16(t46_lanes_2);
-  const uint32x4_t t46_0_2 = vmovl_u16(vget_low_u16(t46_0));
-  const uint32x4_t t46_1_2 = vmovl_high_u16(t46_0);
-  const uint32x4_t t46_2 = vmovl_u16(vget_low_u16(t46_1));
-  const uint32x4_t t46_3 = vmovl_high_u16(t46_1);
-  const uint32x4_t t47_0 = vmulq_u32(vreinterpretq_u32_s32(t44_0), t46_0_2);
-  const uint32x4_t t47_1 = vmulq_u32(vreinterpretq_u32_s32(t44_1), t46_1_2);
-  const uint32x4_t t47_2 = vmulq_u32(vreinterpretq_u32_s32(t44_2), t46_2);
-  const uint32x4_t t47_3 = vmulq_u32(vreinterpretq_u32_s32(t44_3), t46_3);
-  const int32x4_t merged_32 = vaddq_s32(vreinterpretq_s32_u32(t47_0), vreinterpretq_s32_u32(t47_1));
-  const int32x4_t merged_33 = vaddq_s32(merged_32, vreinterpretq_s32_u32(t47_2));
+  uint16x8_t t46_1 = vld1q_u16(t46_lanes_2);
+  uint32x4_t t46_0_2 = vmovl_u16(vget_low_u16(t46_0));
+  uint32x4_t t46_1_2 = vmovl_high_u16(t46_0);
+  uint32x4_t t46_2 = vmovl_u16(vget_low_u16(t46_1));
+  uint32x4_t t46_3 = vmovl_high_u16(t46_1);
+  uint32x4_t t47_0 = vmulq_u32(vreinterpretq_u32_s32(t44_0), t46_0_2);
+  uint32x4_t t47_1 = vmulq_u32(vreinterpretq_u32_s32(t44_1), t46_1_2);
+  uint32x4_t t47_2 = vmulq_u32(vreinterpretq_u32_s32(t44_2), t46_2);
+  uint32x4_t t47_3 = vmulq_u32(vreinterpretq_u32_s32(t44_3), t46_3);
+  int32x4_t merged_32 = vaddq_s32(vreinterpretq_s32_u32(t47_0), vreinterpretq_s32_u32(t47_1));
+  int32x4_t merged_33 = vaddq_s32(merged_32, vreinterpretq_s32_u32(t47_2));
   cost[7] = (int32_t)((uint32_t)cost[7] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t47_3),
       0));
   cost[7] = (int32_t)((uint32_t)cost[7] + (uint32_t)vgetq_lane_s32(vreinterpretq_s32_u32(t47_3),
@@ -863,38 +863,37 @@ static inline void one_item_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_
   cost[7] = (int32_t)((uint32_t)cost[7] + (uint32_t)vaddvq_s32(merged_33));
   DAEDALUS_READ_LATER(partial);
   /* stage 3 of 5: d = 0..7; writes best */
-  const int32x4_t t0_0 = vld1q_s32(&cost[0]);
-  const int32x4_t t0_1 = vld1q_s32(&cost[4]);
-  const int32x4_t merged_34 = vmaxq_s32(t0_0, t0_1);
+  int32x4_t t0_0 = vld1q_s32(&cost[0]);
+  int32x4_t t0_1 = vld1q_s32(&cost[4]);
+  int32x4_t merged_34 = vmaxq_s32(t0_0, t0_1);
   best[0] = (int32_t)daedalus_max64(best[0], vmaxvq_s32(merged_34));
   DAEDALUS_READ_LATER(cost);
   /* stage 4 of 5: d = 0..7; writes direction */
-  const int32_t t1 = best[0];
-  const uint32x4_t t1_0_2 = vdupq_n_u32((uint32_t)(t1));
-  const uint32x4_t t1_1_2 = vdupq_n_u32((uint32_t)(t1));
-  const int32x4_t t0_0_2 = vld1q_s32(&cost[0]);
-  const int32x4_t t0_1_2 = vld1q_s32(&cost[4]);
-  const uint32x4_t t2_0 = vcgeq_u32(vreinterpretq_u32_s32(t0_0_2), t1_0_2);
-  const uint32x4_t t2_1 = vcgeq_u32(vreinterpretq_u32_s32(t0_1_2), t1_1_2);
-  const uint8x8_t k7 = vdup_n_u8((uint8_t)(7));
-  const uint8x8_t t3_3 = vld1_u8(((const uint8_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-  const uint16x8_t t2 = vmovn_high_u32(vmovn_u32(t2_0), t2_1);
-  const uint8x8_t t2_2 = vmovn_u16(t2);
-  const uint8x8_t t5_4 = vbsl_u8(t2_2, t3_3, k7);
+  int32_t t1 = best[0];
+  uint32x4_t t1_0_2 = vdupq_n_u32((uint32_t)(t1));
+  uint32x4_t t1_1_2 = vdupq_n_u32((uint32_t)(t1));
+  int32x4_t t0_0_2 = vld1q_s32(&cost[0]);
+  int32x4_t t0_1_2 = vld1q_s32(&cost[4]);
+  uint32x4_t t2_0 = vcgeq_u32(vreinterpretq_u32_s32(t0_0_2), t1_0_2);
+  uint32x4_t t2_1 = vcgeq_u32(vreinterpretq_u32_s32(t0_1_2), t1_1_2);
+  uint8x8_t k7 = vdup_n_u8((uint8_t)(7));
+  uint8x8_t t3_3 = vld1_u8(((const uint8_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+  uint16x8_t t2 = vmovn_high_u32(vmovn_u32(t2_0), t2_1);
+  uint8x8_t t2_2 = vmovn_u16(t2);
+  uint8x8_t t5_4 = vbsl_u8(t2_2, t3_3, k7);
   direction[0] = (int8_t)daedalus_min64(direction[0], vminv_s8(vreinterpret_s8_u8(t5_4)));
   DAEDALUS_READ_LATER(cost);
   DAEDALUS_READ_LATER(best);
   /* stage 5 of 5: i = 0..0; writes found */
-  const int32_t t0_2 = direction[0];
-  const int32_t across = cost[(int32_t)daedalus_wrap(t0_2 + 4, 3, 0)];
-  const int32_t t5_5 = best[0];
-  const uint32x4_t t0_3 = vdupq_n_u32((uint32_t)(t0_2));
+  int32_t t0_2 = direction[0];
+  int32_t across = cost[(int32_t)daedalus_wrap(t0_2 + 4, 3, 0)];
+  int32_t t5_5 = best[0];
+  uint32x4_t t0_3 = vdupq_n_u32((uint32_t)(t0_2));
   found[0] = vgetq_lane_s32(vreinterpretq_s32_u32(t0_3), 0);
   DAEDALUS_READ_LATER(cost);
   DAEDALUS_READ_LATER(best);
   DAEDALUS_READ_LATER(direction);
-  const int32x4_t t7_2 =
-      vdupq_n_s32((int32_t)((((int32_t)((uint32_t)t5_5 - (uint32_t)across)) >> 10)));
+  int32x4_t t7_2 = vdupq_n_s32((int32_t)((((int32_t)((uint32_t)t5_5 - (uint32_t)across)) >> 10)));
   found[1] = vgetq_lane_s32(t7_2, 0);
   DAEDALUS_READ_LATER(cost);
   DAEDALUS_READ_LATER(best);

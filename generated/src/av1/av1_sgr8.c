@@ -34,7 +34,7 @@ static const uint16_t scale1_table[16] = {3236, 2158, 1618, 1438, 1295, 1177, 10
     2589, 1618, 1177, 925, 0, 0};
 
 /*
- * Class full, input hash 6e33fde201b9585a
+ * Class full, input hash 13bd9440961d8625
  * assumes variance25: follows: n times the sum of squares less the square of the sum is largest
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
@@ -54,22 +54,22 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   int16_t flt1[8][8];
   /* stage 1 of 9: y = 0..12, x = 0..9; writes sums0, squares0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 13; y++) {
         for (int x = 0; x < 10; x++) {
-          const int32_t row0 = src[(y - 3) * src_stride + x - 3];
-          const int32_t row1 = src[(y - 3) * src_stride + x - 2];
-          const int32_t row2 = src[(y - 3) * src_stride + x - 1];
-          const int32_t row3 = src[(y - 3) * src_stride + x];
-          const int32_t row4 = src[(y - 3) * src_stride + x + 1];
-          const int32_t total = (((row0 + row1) + row2) + row3) + row4;
-          const int32_t values0 = row0 * row0;
-          const int32_t values1 = row1 * row1;
-          const int32_t values2 = row2 * row2;
-          const int32_t values3 = row3 * row3;
-          const int32_t v = row4 * row4;
-          const int32_t total_2 = (((values0 + values1) + values2) + values3) + v;
+          int32_t row0 = src[(y - 3) * src_stride + x - 3];
+          int32_t row1 = src[(y - 3) * src_stride + x - 2];
+          int32_t row2 = src[(y - 3) * src_stride + x - 1];
+          int32_t row3 = src[(y - 3) * src_stride + x];
+          int32_t row4 = src[(y - 3) * src_stride + x + 1];
+          int32_t total = (((row0 + row1) + row2) + row3) + row4;
+          int32_t values0 = row0 * row0;
+          int32_t values1 = row1 * row1;
+          int32_t values2 = row2 * row2;
+          int32_t values3 = row3 * row3;
+          int32_t v = row4 * row4;
+          int32_t total_2 = (((values0 + values1) + values2) + values3) + v;
           sums0[y][x] = (int16_t)total;
           squares0[y][x] = (int32_t)total_2;
         }
@@ -78,25 +78,25 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 2 of 9: y = 0..4, x = 0..9; writes a0, b0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 5; y++) {
         for (int x = 0; x < 10; x++) {
-          const int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
-          const int32_t values0 = sums0[2*y][x];
-          const int32_t values1 = sums0[2*y + 1][x];
-          const int32_t values2 = sums0[2*y + 2][x];
-          const int32_t values3 = sums0[2*y + 3][x];
-          const int32_t v = sums0[2*y + 4][x];
-          const int32_t total = (((values0 + values1) + values2) + values3) + v;
-          const int32_t values0_2 = squares0[2*y][x];
-          const int32_t values1_2 = squares0[2*y + 1][x];
-          const int32_t values2_2 = squares0[2*y + 2][x];
-          const int32_t values3_2 = squares0[2*y + 3][x];
-          const int32_t v_2 = squares0[2*y + 4][x];
-          const int32_t square =
+          int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
+          int32_t values0 = sums0[2*y][x];
+          int32_t values1 = sums0[2*y + 1][x];
+          int32_t values2 = sums0[2*y + 2][x];
+          int32_t values3 = sums0[2*y + 3][x];
+          int32_t v = sums0[2*y + 4][x];
+          int32_t total = (((values0 + values1) + values2) + values3) + v;
+          int32_t values0_2 = squares0[2*y][x];
+          int32_t values1_2 = squares0[2*y + 1][x];
+          int32_t values2_2 = squares0[2*y + 2][x];
+          int32_t values3_2 = squares0[2*y + 3][x];
+          int32_t v_2 = squares0[2*y + 4][x];
+          int32_t square =
               (int32_t)((uint32_t)((int32_t)((uint32_t)((int32_t)((uint32_t)((int32_t)((uint32_t)values0_2 + (uint32_t)values1_2)) + (uint32_t)values2_2)) + (uint32_t)values3_2)) + (uint32_t)v_2);
-          const int32_t a2 =
+          int32_t a2 =
               shrink_table[daedalus_clip(daedalus_round_shift(((int32_t)((uint32_t)((int32_t)((uint32_t)((int32_t)((uint32_t)square * (uint32_t)25)) - (uint32_t)((int32_t)((uint32_t)total * (uint32_t)total)))) * (uint32_t)scale_2)), 20), 0, 255)];
           a0[y][x] = (int16_t)a2;
           b0[y][x] =
@@ -107,42 +107,41 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 3 of 9: y = 0..3, x = 0..7; writes flt0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 4; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = a0[y][x];
-          const int32_t values0 = t4 * 5;
-          const int32_t t7 = a0[y][x + 1];
-          const int32_t values1 = t7 * 6;
-          const int32_t t10 = a0[y][x + 2];
-          const int32_t values2 = t10 * 5;
-          const int32_t t12 = a0[y + 1][x];
-          const int32_t values0_2 = t12 * 5;
-          const int32_t t14 = a0[y + 1][x + 1];
-          const int32_t values1_2 = t14 * 6;
-          const int32_t t16 = a0[y + 1][x + 2];
-          const int32_t v = t16 * 5;
-          const int32_t total = ((((values0 + values1) + values2) + values0_2) + values1_2) + v;
-          const int32_t t23 = src[(2*y) * src_stride + x];
-          const int32_t t25 = b0[y][x];
-          const int32_t values0_3 = t25 * 5;
-          const int32_t t27 = b0[y][x + 1];
-          const int32_t values1_3 = t27 * 6;
-          const int32_t t29 = b0[y][x + 2];
-          const int32_t values2_2 = t29 * 5;
-          const int32_t t31 = b0[y + 1][x];
-          const int32_t values0_4 = t31 * 5;
-          const int32_t t33 = b0[y + 1][x + 1];
-          const int32_t values1_4 = t33 * 6;
-          const int32_t t35 = b0[y + 1][x + 2];
-          const int32_t v_2 = t35 * 5;
-          const int32_t total_2 = ((((values0_3 + values1_3) + values2_2) + values0_4) +
-              values1_4) + v_2;
-          const int32_t total_3 = (values0_2 + values1_2) + v;
-          const int32_t t46 = src[(2*y + 1) * src_stride + x];
-          const int32_t v_3 = total_3 * t46;
-          const int32_t total_4 = (values0_4 + values1_4) + v_2;
+          int32_t t4 = a0[y][x];
+          int32_t values0 = t4 * 5;
+          int32_t t7 = a0[y][x + 1];
+          int32_t values1 = t7 * 6;
+          int32_t t10 = a0[y][x + 2];
+          int32_t values2 = t10 * 5;
+          int32_t t12 = a0[y + 1][x];
+          int32_t values0_2 = t12 * 5;
+          int32_t t14 = a0[y + 1][x + 1];
+          int32_t values1_2 = t14 * 6;
+          int32_t t16 = a0[y + 1][x + 2];
+          int32_t v = t16 * 5;
+          int32_t total = ((((values0 + values1) + values2) + values0_2) + values1_2) + v;
+          int32_t t23 = src[(2*y) * src_stride + x];
+          int32_t t25 = b0[y][x];
+          int32_t values0_3 = t25 * 5;
+          int32_t t27 = b0[y][x + 1];
+          int32_t values1_3 = t27 * 6;
+          int32_t t29 = b0[y][x + 2];
+          int32_t values2_2 = t29 * 5;
+          int32_t t31 = b0[y + 1][x];
+          int32_t values0_4 = t31 * 5;
+          int32_t t33 = b0[y + 1][x + 1];
+          int32_t values1_4 = t33 * 6;
+          int32_t t35 = b0[y + 1][x + 2];
+          int32_t v_2 = t35 * 5;
+          int32_t total_2 = ((((values0_3 + values1_3) + values2_2) + values0_4) + values1_4) + v_2;
+          int32_t total_3 = (values0_2 + values1_2) + v;
+          int32_t t46 = src[(2*y + 1) * src_stride + x];
+          int32_t v_3 = total_3 * t46;
+          int32_t total_4 = (values0_4 + values1_4) + v_2;
           flt0[2*y][x] = (int16_t)((((total * t23) + total_2) + 256) >> 9);
           flt0[2*y + 1][x] = (int16_t)(((v_3 + total_4) + 128) >> 8);
         }
@@ -151,11 +150,11 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 4 of 9: y = 0..7, x = 0..7; writes flt0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale <= 0) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = src[y * src_stride + x];
+          int32_t t4 = src[y * src_stride + x];
           flt0[y][x] = (int16_t)(t4 * 16);
         }
       }
@@ -163,18 +162,18 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 5 of 9: y = 0..11, x = 0..9; writes sums1, squares1 */
   {
-    const int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 12; y++) {
         for (int x = 0; x < 10; x++) {
-          const int32_t row0 = src[(y - 2) * src_stride + x - 2];
-          const int32_t row1 = src[(y - 2) * src_stride + x - 1];
-          const int32_t row2 = src[(y - 2) * src_stride + x];
-          const int32_t total = (row0 + row1) + row2;
-          const int32_t values0 = row0 * row0;
-          const int32_t values1 = row1 * row1;
-          const int32_t v = row2 * row2;
-          const int32_t total_2 = (values0 + values1) + v;
+          int32_t row0 = src[(y - 2) * src_stride + x - 2];
+          int32_t row1 = src[(y - 2) * src_stride + x - 1];
+          int32_t row2 = src[(y - 2) * src_stride + x];
+          int32_t total = (row0 + row1) + row2;
+          int32_t values0 = row0 * row0;
+          int32_t values1 = row1 * row1;
+          int32_t v = row2 * row2;
+          int32_t total_2 = (values0 + values1) + v;
           sums1[y][x] = (int16_t)total;
           squares1[y][x] = (int32_t)total_2;
         }
@@ -183,21 +182,21 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 6 of 9: y = 0..9, x = 0..9; writes a1, b1 */
   {
-    const int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 10; y++) {
         for (int x = 0; x < 10; x++) {
-          const int32_t scale_2 = scale1_table[daedalus_clip(set, 0, 15)];
-          const int32_t values0 = sums1[y][x];
-          const int32_t values1 = sums1[y + 1][x];
-          const int32_t v = sums1[y + 2][x];
-          const int32_t total = (values0 + values1) + v;
-          const int32_t values0_2 = squares1[y][x];
-          const int32_t values1_2 = squares1[y + 1][x];
-          const int32_t v_2 = squares1[y + 2][x];
-          const int32_t square = (int32_t)((uint32_t)((int32_t)((uint32_t)values0_2 +
+          int32_t scale_2 = scale1_table[daedalus_clip(set, 0, 15)];
+          int32_t values0 = sums1[y][x];
+          int32_t values1 = sums1[y + 1][x];
+          int32_t v = sums1[y + 2][x];
+          int32_t total = (values0 + values1) + v;
+          int32_t values0_2 = squares1[y][x];
+          int32_t values1_2 = squares1[y + 1][x];
+          int32_t v_2 = squares1[y + 2][x];
+          int32_t square = (int32_t)((uint32_t)((int32_t)((uint32_t)values0_2 +
               (uint32_t)values1_2)) + (uint32_t)v_2);
-          const int32_t a2 =
+          int32_t a2 =
               shrink_table[daedalus_clip((int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)((int32_t)((uint32_t)square * (uint32_t)9)) - (uint32_t)((int32_t)((uint32_t)total * (uint32_t)total)))) * scale_2), 20), 0, 255)];
           a1[y][x] = (int16_t)a2;
           b1[y][x] =
@@ -208,52 +207,52 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 7 of 9: y = 0..7, x = 0..7; writes flt1 */
   {
-    const int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = a1[y][x];
-          const int32_t values0 = t4 * 3;
-          const int32_t t7 = a1[y][x + 1];
-          const int32_t values1 = t7 * 4;
-          const int32_t t10 = a1[y][x + 2];
-          const int32_t values2 = t10 * 3;
-          const int32_t t12 = a1[y + 1][x];
-          const int32_t values3 = t12 * 4;
-          const int32_t t14 = a1[y + 1][x + 1];
-          const int32_t values4 = t14 * 4;
-          const int32_t t16 = a1[y + 1][x + 2];
-          const int32_t values5 = t16 * 4;
-          const int32_t t18 = a1[y + 2][x];
-          const int32_t values6 = t18 * 3;
-          const int32_t t20 = a1[y + 2][x + 1];
-          const int32_t values7 = t20 * 4;
-          const int32_t t22 = a1[y + 2][x + 2];
-          const int32_t v = t22 * 3;
-          const int32_t total = (((((((values0 + values1) + values2) + values3) + values4) +
-              values5) + values6) + values7) + v;
-          const int32_t t32 = src[y * src_stride + x];
-          const int32_t v_2 = total * t32;
-          const int32_t t34 = b1[y][x];
-          const int32_t values0_2 = t34 * 3;
-          const int32_t t36 = b1[y][x + 1];
-          const int32_t values1_2 = t36 * 4;
-          const int32_t t38 = b1[y][x + 2];
-          const int32_t values2_2 = t38 * 3;
-          const int32_t t40 = b1[y + 1][x];
-          const int32_t values3_2 = t40 * 4;
-          const int32_t t42 = b1[y + 1][x + 1];
-          const int32_t values4_2 = t42 * 4;
-          const int32_t t44 = b1[y + 1][x + 2];
-          const int32_t values5_2 = t44 * 4;
-          const int32_t t46 = b1[y + 2][x];
-          const int32_t values6_2 = t46 * 3;
-          const int32_t t48 = b1[y + 2][x + 1];
-          const int32_t values7_2 = t48 * 4;
-          const int32_t t50 = b1[y + 2][x + 2];
-          const int32_t v_3 = t50 * 3;
-          const int32_t total_2 = (((((((values0_2 + values1_2) + values2_2) + values3_2) +
-              values4_2) + values5_2) + values6_2) + values7_2) + v_3;
+          int32_t t4 = a1[y][x];
+          int32_t values0 = t4 * 3;
+          int32_t t7 = a1[y][x + 1];
+          int32_t values1 = t7 * 4;
+          int32_t t10 = a1[y][x + 2];
+          int32_t values2 = t10 * 3;
+          int32_t t12 = a1[y + 1][x];
+          int32_t values3 = t12 * 4;
+          int32_t t14 = a1[y + 1][x + 1];
+          int32_t values4 = t14 * 4;
+          int32_t t16 = a1[y + 1][x + 2];
+          int32_t values5 = t16 * 4;
+          int32_t t18 = a1[y + 2][x];
+          int32_t values6 = t18 * 3;
+          int32_t t20 = a1[y + 2][x + 1];
+          int32_t values7 = t20 * 4;
+          int32_t t22 = a1[y + 2][x + 2];
+          int32_t v = t22 * 3;
+          int32_t total = (((((((values0 + values1) + values2) + values3) + values4) + values5) +
+              values6) + values7) + v;
+          int32_t t32 = src[y * src_stride + x];
+          int32_t v_2 = total * t32;
+          int32_t t34 = b1[y][x];
+          int32_t values0_2 = t34 * 3;
+          int32_t t36 = b1[y][x + 1];
+          int32_t values1_2 = t36 * 4;
+          int32_t t38 = b1[y][x + 2];
+          int32_t values2_2 = t38 * 3;
+          int32_t t40 = b1[y + 1][x];
+          int32_t values3_2 = t40 * 4;
+          int32_t t42 = b1[y + 1][x + 1];
+          int32_t values4_2 = t42 * 4;
+          int32_t t44 = b1[y + 1][x + 2];
+          int32_t values5_2 = t44 * 4;
+          int32_t t46 = b1[y + 2][x];
+          int32_t values6_2 = t46 * 3;
+          int32_t t48 = b1[y + 2][x + 1];
+          int32_t values7_2 = t48 * 4;
+          int32_t t50 = b1[y + 2][x + 2];
+          int32_t v_3 = t50 * 3;
+          int32_t total_2 = (((((((values0_2 + values1_2) + values2_2) + values3_2) + values4_2) +
+              values5_2) + values6_2) + values7_2) + v_3;
           flt1[y][x] = (int16_t)(((v_2 + total_2) + 256) >> 9);
         }
       }
@@ -261,11 +260,11 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   }
   /* stage 8 of 9: y = 0..7, x = 0..7; writes flt1 */
   {
-    const int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale <= 0) {
       for (int y = 0; y < 8; y++) {
         for (int x = 0; x < 8; x++) {
-          const int32_t t4 = src[y * src_stride + x];
+          int32_t t4 = src[y * src_stride + x];
           flt1[y][x] = (int16_t)(t4 * 16);
         }
       }
@@ -274,10 +273,10 @@ static inline void one_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
   /* stage 9 of 9: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t t2 = src[y * src_stride + x];
-      const int32_t t6 = flt0[y][x];
-      const int32_t t12 = flt1[y][x];
-      const int32_t v = ((w1 * (t2 * 16)) + (w0 * t6)) + (((128 - w0) - w1) * t12);
+      int32_t t2 = src[y * src_stride + x];
+      int32_t t6 = flt0[y][x];
+      int32_t t12 = flt1[y][x];
+      int32_t v = ((w1 * (t2 * 16)) + (w0 * t6)) + (((128 - w0) - w1) * t12);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip((v + 1024) >> 11, 0, 255);
     }
   }

@@ -36,7 +36,7 @@ static const uint16_t scale1_table[16] = {3236, 2158, 1618, 1438, 1295, 1177, 10
     2589, 1618, 1177, 925, 0, 0};
 
 /*
- * Class full, input hash 76200baef247910c
+ * Class full, input hash eeaa8d6db0728f39
  * assumes variance25: follows: n times the sum of squares less the square of the sum is largest
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
@@ -59,11 +59,11 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int32_t multipliers32_values[4] = {25, 164, 9, 455};
-  const int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
+  int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
   static const int16_t multipliers16_values[8] = {5, 6, 3, 4, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const uint16_t multipliers16_2_values[8] = {5, 6, 3, 4, 0, 0, 0, 0};
-  const uint16x8_t multipliers16_2 = daedalus_whole_u16(vld1q_u16(multipliers16_2_values));
+  uint16x8_t multipliers16_2 = daedalus_whole_u16(vld1q_u16(multipliers16_2_values));
   int16_t sums0[13][10];
   int32_t squares0[13][10];
   int16_t a0[5][10];
@@ -76,66 +76,66 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   int16_t flt1[8][8];
   /* stage 1 of 9: x = 0..9; writes sums0, squares0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       const uint8_t row1_lanes[16] = {src[-3 * src_stride - 2], src[-3 * src_stride - 1],
           src[-3 * src_stride], src[-3 * src_stride + 1], src[-3 * src_stride + 2],
           src[-3 * src_stride + 3], src[-3 * src_stride + 4], src[-3 * src_stride + 5],
           src[-3 * src_stride + 6], src[-3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1 = vld1q_u8(row1_lanes);
+      uint8x16_t row1 = vld1q_u8(row1_lanes);
       const uint8_t row0_lanes[16] = {src[-3 * src_stride - 3], src[-3 * src_stride - 2],
           src[-3 * src_stride - 1], src[-3 * src_stride], src[-3 * src_stride + 1],
           src[-3 * src_stride + 2], src[-3 * src_stride + 3], src[-3 * src_stride + 4],
           src[-3 * src_stride + 5], src[-3 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0 = vld1q_u8(row0_lanes);
-      const uint16x8_t t9_0 = vaddl_u8(vget_low_u8(row0), vget_low_u8(row1));
-      const uint16x8_t t9_1 = vaddl_high_u8(row0, row1);
+      uint8x16_t row0 = vld1q_u8(row0_lanes);
+      uint16x8_t t9_0 = vaddl_u8(vget_low_u8(row0), vget_low_u8(row1));
+      uint16x8_t t9_1 = vaddl_high_u8(row0, row1);
       const uint8_t row2_lanes[16] = {src[-3 * src_stride - 1], src[-3 * src_stride],
           src[-3 * src_stride + 1], src[-3 * src_stride + 2], src[-3 * src_stride + 3],
           src[-3 * src_stride + 4], src[-3 * src_stride + 5], src[-3 * src_stride + 6],
           src[-3 * src_stride + 7], src[-3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2 = vld1q_u8(row2_lanes);
-      const uint16x8_t t10_0 = vaddw_u8(t9_0, vget_low_u8(row2));
-      const uint16x8_t t10_1 = vaddw_high_u8(t9_1, row2);
+      uint8x16_t row2 = vld1q_u8(row2_lanes);
+      uint16x8_t t10_0 = vaddw_u8(t9_0, vget_low_u8(row2));
+      uint16x8_t t10_1 = vaddw_high_u8(t9_1, row2);
       const uint8_t row3_lanes[16] = {src[-3 * src_stride], src[-3 * src_stride + 1],
           src[-3 * src_stride + 2], src[-3 * src_stride + 3], src[-3 * src_stride + 4],
           src[-3 * src_stride + 5], src[-3 * src_stride + 6], src[-3 * src_stride + 7],
           src[-3 * src_stride + 8], src[-3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3 = vld1q_u8(row3_lanes);
-      const uint16x8_t t11_0 = vaddw_u8(t10_0, vget_low_u8(row3));
-      const uint16x8_t t11_1 = vaddw_high_u8(t10_1, row3);
+      uint8x16_t row3 = vld1q_u8(row3_lanes);
+      uint16x8_t t11_0 = vaddw_u8(t10_0, vget_low_u8(row3));
+      uint16x8_t t11_1 = vaddw_high_u8(t10_1, row3);
       const uint8_t row4_lanes[16] = {src[-3 * src_stride + 1], src[-3 * src_stride + 2],
           src[-3 * src_stride + 3], src[-3 * src_stride + 4], src[-3 * src_stride + 5],
           src[-3 * src_stride + 6], src[-3 * src_stride + 7], src[-3 * src_stride + 8],
           src[-3 * src_stride + 9], src[-3 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4 = vld1q_u8(row4_lanes);
-      const uint16x8_t total_0 = vaddw_u8(t11_0, vget_low_u8(row4));
-      const uint16x8_t total_1 = vaddw_high_u8(t11_1, row4);
+      uint8x16_t row4 = vld1q_u8(row4_lanes);
+      uint16x8_t total_0 = vaddw_u8(t11_0, vget_low_u8(row4));
+      uint16x8_t total_1 = vaddw_high_u8(t11_1, row4);
       vst1q_s16(&sums0[0][0], vreinterpretq_s16_u16(total_0));
       sums0[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1), 0);
       sums0[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1), 1);
-      const uint16x8_t values0_0 = vmull_u8(vget_low_u8(row0), vget_low_u8(row0));
-      const uint16x8_t values0_1 = vmull_high_u8(row0, row0);
-      const uint16x8_t values1_0 = vmull_u8(vget_low_u8(row1), vget_low_u8(row1));
-      const uint16x8_t values1_1 = vmull_high_u8(row1, row1);
-      const uint16x8_t values2_0 = vmull_u8(vget_low_u8(row2), vget_low_u8(row2));
-      const uint16x8_t values2_1 = vmull_high_u8(row2, row2);
-      const uint16x8_t values3_0 = vmull_u8(vget_low_u8(row3), vget_low_u8(row3));
-      const uint16x8_t values3_1 = vmull_high_u8(row3, row3);
-      const uint16x8_t v_0 = vmull_u8(vget_low_u8(row4), vget_low_u8(row4));
-      const uint16x8_t v_1 = vmull_high_u8(row4, row4);
-      const uint32x4_t t18_0 = vaddl_u16(vget_low_u16(values0_0), vget_low_u16(values1_0));
-      const uint32x4_t t18_1 = vaddl_high_u16(values0_0, values1_0);
-      const uint32x4_t t18_2 = vaddl_u16(vget_low_u16(values0_1), vget_low_u16(values1_1));
-      const uint32x4_t t19_0 = vaddw_u16(t18_0, vget_low_u16(values2_0));
-      const uint32x4_t t19_1 = vaddw_high_u16(t18_1, values2_0);
-      const uint32x4_t t19_2 = vaddw_u16(t18_2, vget_low_u16(values2_1));
-      const uint32x4_t t20_0 = vaddw_u16(t19_0, vget_low_u16(values3_0));
-      const uint32x4_t t20_1 = vaddw_high_u16(t19_1, values3_0);
-      const uint32x4_t t20_2 = vaddw_u16(t19_2, vget_low_u16(values3_1));
-      const uint32x4_t total_0_2 = vaddw_u16(t20_0, vget_low_u16(v_0));
-      const uint32x4_t total_1_2 = vaddw_high_u16(t20_1, v_0);
-      const uint32x4_t total_2 = vaddw_u16(t20_2, vget_low_u16(v_1));
+      uint16x8_t values0_0 = vmull_u8(vget_low_u8(row0), vget_low_u8(row0));
+      uint16x8_t values0_1 = vmull_high_u8(row0, row0);
+      uint16x8_t values1_0 = vmull_u8(vget_low_u8(row1), vget_low_u8(row1));
+      uint16x8_t values1_1 = vmull_high_u8(row1, row1);
+      uint16x8_t values2_0 = vmull_u8(vget_low_u8(row2), vget_low_u8(row2));
+      uint16x8_t values2_1 = vmull_high_u8(row2, row2);
+      uint16x8_t values3_0 = vmull_u8(vget_low_u8(row3), vget_low_u8(row3));
+      uint16x8_t values3_1 = vmull_high_u8(row3, row3);
+      uint16x8_t v_0 = vmull_u8(vget_low_u8(row4), vget_low_u8(row4));
+      uint16x8_t v_1 = vmull_high_u8(row4, row4);
+      uint32x4_t t18_0 = vaddl_u16(vget_low_u16(values0_0), vget_low_u16(values1_0));
+      uint32x4_t t18_1 = vaddl_high_u16(values0_0, values1_0);
+      uint32x4_t t18_2 = vaddl_u16(vget_low_u16(values0_1), vget_low_u16(values1_1));
+      uint32x4_t t19_0 = vaddw_u16(t18_0, vget_low_u16(values2_0));
+      uint32x4_t t19_1 = vaddw_high_u16(t18_1, values2_0);
+      uint32x4_t t19_2 = vaddw_u16(t18_2, vget_low_u16(values2_1));
+      uint32x4_t t20_0 = vaddw_u16(t19_0, vget_low_u16(values3_0));
+      uint32x4_t t20_1 = vaddw_high_u16(t19_1, values3_0);
+      uint32x4_t t20_2 = vaddw_u16(t19_2, vget_low_u16(values3_1));
+      uint32x4_t total_0_2 = vaddw_u16(t20_0, vget_low_u16(v_0));
+      uint32x4_t total_1_2 = vaddw_high_u16(t20_1, v_0);
+      uint32x4_t total_2 = vaddw_u16(t20_2, vget_low_u16(v_1));
       vst1q_s32(&squares0[0][0], vreinterpretq_s32_u32(total_0_2));
       vst1q_s32(&squares0[0][4], vreinterpretq_s32_u32(total_1_2));
       squares0[0][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2), 0);
@@ -144,60 +144,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[-2 * src_stride], src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_2 = vld1q_u8(row1_lanes_2);
+      uint8x16_t row1_2 = vld1q_u8(row1_lanes_2);
       const uint8_t row0_lanes_2[16] = {src[-2 * src_stride - 3], src[-2 * src_stride - 2],
           src[-2 * src_stride - 1], src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_2 = vld1q_u8(row0_lanes_2);
-      const uint16x8_t t27_0 = vaddl_u8(vget_low_u8(row0_2), vget_low_u8(row1_2));
-      const uint16x8_t t27_1 = vaddl_high_u8(row0_2, row1_2);
+      uint8x16_t row0_2 = vld1q_u8(row0_lanes_2);
+      uint16x8_t t27_0 = vaddl_u8(vget_low_u8(row0_2), vget_low_u8(row1_2));
+      uint16x8_t t27_1 = vaddl_high_u8(row0_2, row1_2);
       const uint8_t row2_lanes_2[16] = {src[-2 * src_stride - 1], src[-2 * src_stride],
           src[-2 * src_stride + 1], src[-2 * src_stride + 2], src[-2 * src_stride + 3],
           src[-2 * src_stride + 4], src[-2 * src_stride + 5], src[-2 * src_stride + 6],
           src[-2 * src_stride + 7], src[-2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_2 = vld1q_u8(row2_lanes_2);
-      const uint16x8_t t28_0 = vaddw_u8(t27_0, vget_low_u8(row2_2));
-      const uint16x8_t t28_1 = vaddw_high_u8(t27_1, row2_2);
+      uint8x16_t row2_2 = vld1q_u8(row2_lanes_2);
+      uint16x8_t t28_0 = vaddw_u8(t27_0, vget_low_u8(row2_2));
+      uint16x8_t t28_1 = vaddw_high_u8(t27_1, row2_2);
       const uint8_t row3_lanes_2[16] = {src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], src[-2 * src_stride + 7],
           src[-2 * src_stride + 8], src[-2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_2 = vld1q_u8(row3_lanes_2);
-      const uint16x8_t t29_0 = vaddw_u8(t28_0, vget_low_u8(row3_2));
-      const uint16x8_t t29_1 = vaddw_high_u8(t28_1, row3_2);
+      uint8x16_t row3_2 = vld1q_u8(row3_lanes_2);
+      uint16x8_t t29_0 = vaddw_u8(t28_0, vget_low_u8(row3_2));
+      uint16x8_t t29_1 = vaddw_high_u8(t28_1, row3_2);
       const uint8_t row4_lanes_2[16] = {src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], src[-2 * src_stride + 8],
           src[-2 * src_stride + 9], src[-2 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_2 = vld1q_u8(row4_lanes_2);
-      const uint16x8_t total_0_3 = vaddw_u8(t29_0, vget_low_u8(row4_2));
-      const uint16x8_t total_1_3 = vaddw_high_u8(t29_1, row4_2);
+      uint8x16_t row4_2 = vld1q_u8(row4_lanes_2);
+      uint16x8_t total_0_3 = vaddw_u8(t29_0, vget_low_u8(row4_2));
+      uint16x8_t total_1_3 = vaddw_high_u8(t29_1, row4_2);
       vst1q_s16(&sums0[1][0], vreinterpretq_s16_u16(total_0_3));
       sums0[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_3), 0);
       sums0[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_3), 1);
-      const uint16x8_t values0_0_2 = vmull_u8(vget_low_u8(row0_2), vget_low_u8(row0_2));
-      const uint16x8_t values0_1_2 = vmull_high_u8(row0_2, row0_2);
-      const uint16x8_t values1_0_2 = vmull_u8(vget_low_u8(row1_2), vget_low_u8(row1_2));
-      const uint16x8_t values1_1_2 = vmull_high_u8(row1_2, row1_2);
-      const uint16x8_t values2_0_2 = vmull_u8(vget_low_u8(row2_2), vget_low_u8(row2_2));
-      const uint16x8_t values2_1_2 = vmull_high_u8(row2_2, row2_2);
-      const uint16x8_t values3_0_2 = vmull_u8(vget_low_u8(row3_2), vget_low_u8(row3_2));
-      const uint16x8_t values3_1_2 = vmull_high_u8(row3_2, row3_2);
-      const uint16x8_t v_0_2 = vmull_u8(vget_low_u8(row4_2), vget_low_u8(row4_2));
-      const uint16x8_t v_1_2 = vmull_high_u8(row4_2, row4_2);
-      const uint32x4_t t36_0 = vaddl_u16(vget_low_u16(values0_0_2), vget_low_u16(values1_0_2));
-      const uint32x4_t t36_1 = vaddl_high_u16(values0_0_2, values1_0_2);
-      const uint32x4_t t36_2 = vaddl_u16(vget_low_u16(values0_1_2), vget_low_u16(values1_1_2));
-      const uint32x4_t t37_0 = vaddw_u16(t36_0, vget_low_u16(values2_0_2));
-      const uint32x4_t t37_1 = vaddw_high_u16(t36_1, values2_0_2);
-      const uint32x4_t t37_2 = vaddw_u16(t36_2, vget_low_u16(values2_1_2));
-      const uint32x4_t t38_0 = vaddw_u16(t37_0, vget_low_u16(values3_0_2));
-      const uint32x4_t t38_1 = vaddw_high_u16(t37_1, values3_0_2);
-      const uint32x4_t t38_2 = vaddw_u16(t37_2, vget_low_u16(values3_1_2));
-      const uint32x4_t total_0_4 = vaddw_u16(t38_0, vget_low_u16(v_0_2));
-      const uint32x4_t total_1_4 = vaddw_high_u16(t38_1, v_0_2);
-      const uint32x4_t total_2_2 = vaddw_u16(t38_2, vget_low_u16(v_1_2));
+      uint16x8_t values0_0_2 = vmull_u8(vget_low_u8(row0_2), vget_low_u8(row0_2));
+      uint16x8_t values0_1_2 = vmull_high_u8(row0_2, row0_2);
+      uint16x8_t values1_0_2 = vmull_u8(vget_low_u8(row1_2), vget_low_u8(row1_2));
+      uint16x8_t values1_1_2 = vmull_high_u8(row1_2, row1_2);
+      uint16x8_t values2_0_2 = vmull_u8(vget_low_u8(row2_2), vget_low_u8(row2_2));
+      uint16x8_t values2_1_2 = vmull_high_u8(row2_2, row2_2);
+      uint16x8_t values3_0_2 = vmull_u8(vget_low_u8(row3_2), vget_low_u8(row3_2));
+      uint16x8_t values3_1_2 = vmull_high_u8(row3_2, row3_2);
+      uint16x8_t v_0_2 = vmull_u8(vget_low_u8(row4_2), vget_low_u8(row4_2));
+      uint16x8_t v_1_2 = vmull_high_u8(row4_2, row4_2);
+      uint32x4_t t36_0 = vaddl_u16(vget_low_u16(values0_0_2), vget_low_u16(values1_0_2));
+      uint32x4_t t36_1 = vaddl_high_u16(values0_0_2, values1_0_2);
+      uint32x4_t t36_2 = vaddl_u16(vget_low_u16(values0_1_2), vget_low_u16(values1_1_2));
+      uint32x4_t t37_0 = vaddw_u16(t36_0, vget_low_u16(values2_0_2));
+      uint32x4_t t37_1 = vaddw_high_u16(t36_1, values2_0_2);
+      uint32x4_t t37_2 = vaddw_u16(t36_2, vget_low_u16(values2_1_2));
+      uint32x4_t t38_0 = vaddw_u16(t37_0, vget_low_u16(values3_0_2));
+      uint32x4_t t38_1 = vaddw_high_u16(t37_1, values3_0_2);
+      uint32x4_t t38_2 = vaddw_u16(t37_2, vget_low_u16(values3_1_2));
+      uint32x4_t total_0_4 = vaddw_u16(t38_0, vget_low_u16(v_0_2));
+      uint32x4_t total_1_4 = vaddw_high_u16(t38_1, v_0_2);
+      uint32x4_t total_2_2 = vaddw_u16(t38_2, vget_low_u16(v_1_2));
       vst1q_s32(&squares0[1][0], vreinterpretq_s32_u32(total_0_4));
       vst1q_s32(&squares0[1][4], vreinterpretq_s32_u32(total_1_4));
       squares0[1][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_2), 0);
@@ -206,110 +206,110 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[-src_stride], src[-src_stride + 1], src[-src_stride + 2], src[-src_stride + 3],
           src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6], src[-src_stride + 7],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_3 = vld1q_u8(row1_lanes_3);
+      uint8x16_t row1_3 = vld1q_u8(row1_lanes_3);
       const uint8_t row0_lanes_3[16] = {src[-src_stride - 3], src[-src_stride - 2],
           src[-src_stride - 1], src[-src_stride], src[-src_stride + 1], src[-src_stride + 2],
           src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_3 = vld1q_u8(row0_lanes_3);
-      const uint16x8_t t45_0 = vaddl_u8(vget_low_u8(row0_3), vget_low_u8(row1_3));
-      const uint16x8_t t45_1 = vaddl_high_u8(row0_3, row1_3);
+      uint8x16_t row0_3 = vld1q_u8(row0_lanes_3);
+      uint16x8_t t45_0 = vaddl_u8(vget_low_u8(row0_3), vget_low_u8(row1_3));
+      uint16x8_t t45_1 = vaddl_high_u8(row0_3, row1_3);
       const uint8_t row2_lanes_3[16] = {src[-src_stride - 1], src[-src_stride], src[-src_stride +
           1], src[-src_stride + 2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride +
           5], src[-src_stride + 6], src[-src_stride + 7], src[-src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_3 = vld1q_u8(row2_lanes_3);
-      const uint16x8_t t46_0 = vaddw_u8(t45_0, vget_low_u8(row2_3));
-      const uint16x8_t t46_1 = vaddw_high_u8(t45_1, row2_3);
+      uint8x16_t row2_3 = vld1q_u8(row2_lanes_3);
+      uint16x8_t t46_0 = vaddw_u8(t45_0, vget_low_u8(row2_3));
+      uint16x8_t t46_1 = vaddw_high_u8(t45_1, row2_3);
       const uint8_t row3_lanes_3[16] = {src[-src_stride], src[-src_stride + 1], src[-src_stride +
           2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride +
           6], src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_3 = vld1q_u8(row3_lanes_3);
-      const uint16x8_t t47_0 = vaddw_u8(t46_0, vget_low_u8(row3_3));
-      const uint16x8_t t47_1 = vaddw_high_u8(t46_1, row3_3);
+      uint8x16_t row3_3 = vld1q_u8(row3_lanes_3);
+      uint16x8_t t47_0 = vaddw_u8(t46_0, vget_low_u8(row3_3));
+      uint16x8_t t47_1 = vaddw_high_u8(t46_1, row3_3);
       const uint8_t row4_lanes_3[16] = {src[-src_stride + 1], src[-src_stride + 2],
           src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6],
           src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], src[-src_stride + 10],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_3 = vld1q_u8(row4_lanes_3);
-      const uint16x8_t total_0_5 = vaddw_u8(t47_0, vget_low_u8(row4_3));
-      const uint16x8_t total_1_5 = vaddw_high_u8(t47_1, row4_3);
+      uint8x16_t row4_3 = vld1q_u8(row4_lanes_3);
+      uint16x8_t total_0_5 = vaddw_u8(t47_0, vget_low_u8(row4_3));
+      uint16x8_t total_1_5 = vaddw_high_u8(t47_1, row4_3);
       vst1q_s16(&sums0[2][0], vreinterpretq_s16_u16(total_0_5));
       sums0[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_5), 0);
       sums0[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_5), 1);
-      const uint16x8_t values0_0_3 = vmull_u8(vget_low_u8(row0_3), vget_low_u8(row0_3));
-      const uint16x8_t values0_1_3 = vmull_high_u8(row0_3, row0_3);
-      const uint16x8_t values1_0_3 = vmull_u8(vget_low_u8(row1_3), vget_low_u8(row1_3));
-      const uint16x8_t values1_1_3 = vmull_high_u8(row1_3, row1_3);
-      const uint16x8_t values2_0_3 = vmull_u8(vget_low_u8(row2_3), vget_low_u8(row2_3));
-      const uint16x8_t values2_1_3 = vmull_high_u8(row2_3, row2_3);
-      const uint16x8_t values3_0_3 = vmull_u8(vget_low_u8(row3_3), vget_low_u8(row3_3));
-      const uint16x8_t values3_1_3 = vmull_high_u8(row3_3, row3_3);
-      const uint16x8_t v_0_3 = vmull_u8(vget_low_u8(row4_3), vget_low_u8(row4_3));
-      const uint16x8_t v_1_3 = vmull_high_u8(row4_3, row4_3);
-      const uint32x4_t t54_0 = vaddl_u16(vget_low_u16(values0_0_3), vget_low_u16(values1_0_3));
-      const uint32x4_t t54_1 = vaddl_high_u16(values0_0_3, values1_0_3);
-      const uint32x4_t t54_2 = vaddl_u16(vget_low_u16(values0_1_3), vget_low_u16(values1_1_3));
-      const uint32x4_t t55_0 = vaddw_u16(t54_0, vget_low_u16(values2_0_3));
-      const uint32x4_t t55_1 = vaddw_high_u16(t54_1, values2_0_3);
-      const uint32x4_t t55_2 = vaddw_u16(t54_2, vget_low_u16(values2_1_3));
-      const uint32x4_t t56_0 = vaddw_u16(t55_0, vget_low_u16(values3_0_3));
-      const uint32x4_t t56_1 = vaddw_high_u16(t55_1, values3_0_3);
-      const uint32x4_t t56_2 = vaddw_u16(t55_2, vget_low_u16(values3_1_3));
-      const uint32x4_t total_0_6 = vaddw_u16(t56_0, vget_low_u16(v_0_3));
-      const uint32x4_t total_1_6 = vaddw_high_u16(t56_1, v_0_3);
-      const uint32x4_t total_2_3 = vaddw_u16(t56_2, vget_low_u16(v_1_3));
+      uint16x8_t values0_0_3 = vmull_u8(vget_low_u8(row0_3), vget_low_u8(row0_3));
+      uint16x8_t values0_1_3 = vmull_high_u8(row0_3, row0_3);
+      uint16x8_t values1_0_3 = vmull_u8(vget_low_u8(row1_3), vget_low_u8(row1_3));
+      uint16x8_t values1_1_3 = vmull_high_u8(row1_3, row1_3);
+      uint16x8_t values2_0_3 = vmull_u8(vget_low_u8(row2_3), vget_low_u8(row2_3));
+      uint16x8_t values2_1_3 = vmull_high_u8(row2_3, row2_3);
+      uint16x8_t values3_0_3 = vmull_u8(vget_low_u8(row3_3), vget_low_u8(row3_3));
+      uint16x8_t values3_1_3 = vmull_high_u8(row3_3, row3_3);
+      uint16x8_t v_0_3 = vmull_u8(vget_low_u8(row4_3), vget_low_u8(row4_3));
+      uint16x8_t v_1_3 = vmull_high_u8(row4_3, row4_3);
+      uint32x4_t t54_0 = vaddl_u16(vget_low_u16(values0_0_3), vget_low_u16(values1_0_3));
+      uint32x4_t t54_1 = vaddl_high_u16(values0_0_3, values1_0_3);
+      uint32x4_t t54_2 = vaddl_u16(vget_low_u16(values0_1_3), vget_low_u16(values1_1_3));
+      uint32x4_t t55_0 = vaddw_u16(t54_0, vget_low_u16(values2_0_3));
+      uint32x4_t t55_1 = vaddw_high_u16(t54_1, values2_0_3);
+      uint32x4_t t55_2 = vaddw_u16(t54_2, vget_low_u16(values2_1_3));
+      uint32x4_t t56_0 = vaddw_u16(t55_0, vget_low_u16(values3_0_3));
+      uint32x4_t t56_1 = vaddw_high_u16(t55_1, values3_0_3);
+      uint32x4_t t56_2 = vaddw_u16(t55_2, vget_low_u16(values3_1_3));
+      uint32x4_t total_0_6 = vaddw_u16(t56_0, vget_low_u16(v_0_3));
+      uint32x4_t total_1_6 = vaddw_high_u16(t56_1, v_0_3);
+      uint32x4_t total_2_3 = vaddw_u16(t56_2, vget_low_u16(v_1_3));
       vst1q_s32(&squares0[2][0], vreinterpretq_s32_u32(total_0_6));
       vst1q_s32(&squares0[2][4], vreinterpretq_s32_u32(total_1_6));
       squares0[2][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_3), 0);
       squares0[2][9] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_3), 1);
       const uint8_t row1_lanes_4[16] = {src[-2], src[-1], src[0], src[1], src[2], src[3], src[4],
           src[5], src[6], src[7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_4 = vld1q_u8(row1_lanes_4);
+      uint8x16_t row1_4 = vld1q_u8(row1_lanes_4);
       const uint8_t row0_lanes_4[16] = {src[-3], src[-2], src[-1], src[0], src[1], src[2], src[3],
           src[4], src[5], src[6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_4 = vld1q_u8(row0_lanes_4);
-      const uint16x8_t t63_0 = vaddl_u8(vget_low_u8(row0_4), vget_low_u8(row1_4));
-      const uint16x8_t t63_1 = vaddl_high_u8(row0_4, row1_4);
+      uint8x16_t row0_4 = vld1q_u8(row0_lanes_4);
+      uint16x8_t t63_0 = vaddl_u8(vget_low_u8(row0_4), vget_low_u8(row1_4));
+      uint16x8_t t63_1 = vaddl_high_u8(row0_4, row1_4);
       const uint8_t row2_lanes_4[16] = {src[-1], src[0], src[1], src[2], src[3], src[4], src[5],
           src[6], src[7], src[8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_4 = vld1q_u8(row2_lanes_4);
-      const uint16x8_t t64_0 = vaddw_u8(t63_0, vget_low_u8(row2_4));
-      const uint16x8_t t64_1 = vaddw_high_u8(t63_1, row2_4);
+      uint8x16_t row2_4 = vld1q_u8(row2_lanes_4);
+      uint16x8_t t64_0 = vaddw_u8(t63_0, vget_low_u8(row2_4));
+      uint16x8_t t64_1 = vaddw_high_u8(t63_1, row2_4);
       const uint8_t row3_lanes_4[16] = {src[0], src[1], src[2], src[3], src[4], src[5], src[6],
           src[7], src[8], src[9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_4 = vld1q_u8(row3_lanes_4);
-      const uint16x8_t t65_0 = vaddw_u8(t64_0, vget_low_u8(row3_4));
-      const uint16x8_t t65_1 = vaddw_high_u8(t64_1, row3_4);
+      uint8x16_t row3_4 = vld1q_u8(row3_lanes_4);
+      uint16x8_t t65_0 = vaddw_u8(t64_0, vget_low_u8(row3_4));
+      uint16x8_t t65_1 = vaddw_high_u8(t64_1, row3_4);
       const uint8_t row4_lanes_4[16] = {src[1], src[2], src[3], src[4], src[5], src[6], src[7],
           src[8], src[9], src[10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_4 = vld1q_u8(row4_lanes_4);
-      const uint16x8_t total_0_7 = vaddw_u8(t65_0, vget_low_u8(row4_4));
-      const uint16x8_t total_1_7 = vaddw_high_u8(t65_1, row4_4);
+      uint8x16_t row4_4 = vld1q_u8(row4_lanes_4);
+      uint16x8_t total_0_7 = vaddw_u8(t65_0, vget_low_u8(row4_4));
+      uint16x8_t total_1_7 = vaddw_high_u8(t65_1, row4_4);
       vst1q_s16(&sums0[3][0], vreinterpretq_s16_u16(total_0_7));
       sums0[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_7), 0);
       sums0[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_7), 1);
-      const uint16x8_t values0_0_4 = vmull_u8(vget_low_u8(row0_4), vget_low_u8(row0_4));
-      const uint16x8_t values0_1_4 = vmull_high_u8(row0_4, row0_4);
-      const uint16x8_t values1_0_4 = vmull_u8(vget_low_u8(row1_4), vget_low_u8(row1_4));
-      const uint16x8_t values1_1_4 = vmull_high_u8(row1_4, row1_4);
-      const uint16x8_t values2_0_4 = vmull_u8(vget_low_u8(row2_4), vget_low_u8(row2_4));
-      const uint16x8_t values2_1_4 = vmull_high_u8(row2_4, row2_4);
-      const uint16x8_t values3_0_4 = vmull_u8(vget_low_u8(row3_4), vget_low_u8(row3_4));
-      const uint16x8_t values3_1_4 = vmull_high_u8(row3_4, row3_4);
-      const uint16x8_t v_0_4 = vmull_u8(vget_low_u8(row4_4), vget_low_u8(row4_4));
-      const uint16x8_t v_1_4 = vmull_high_u8(row4_4, row4_4);
-      const uint32x4_t t72_0 = vaddl_u16(vget_low_u16(values0_0_4), vget_low_u16(values1_0_4));
-      const uint32x4_t t72_1 = vaddl_high_u16(values0_0_4, values1_0_4);
-      const uint32x4_t t72_2 = vaddl_u16(vget_low_u16(values0_1_4), vget_low_u16(values1_1_4));
-      const uint32x4_t t73_0 = vaddw_u16(t72_0, vget_low_u16(values2_0_4));
-      const uint32x4_t t73_1 = vaddw_high_u16(t72_1, values2_0_4);
-      const uint32x4_t t73_2 = vaddw_u16(t72_2, vget_low_u16(values2_1_4));
-      const uint32x4_t t74_0 = vaddw_u16(t73_0, vget_low_u16(values3_0_4));
-      const uint32x4_t t74_1 = vaddw_high_u16(t73_1, values3_0_4);
-      const uint32x4_t t74_2 = vaddw_u16(t73_2, vget_low_u16(values3_1_4));
-      const uint32x4_t total_0_8 = vaddw_u16(t74_0, vget_low_u16(v_0_4));
-      const uint32x4_t total_1_8 = vaddw_high_u16(t74_1, v_0_4);
-      const uint32x4_t total_2_4 = vaddw_u16(t74_2, vget_low_u16(v_1_4));
+      uint16x8_t values0_0_4 = vmull_u8(vget_low_u8(row0_4), vget_low_u8(row0_4));
+      uint16x8_t values0_1_4 = vmull_high_u8(row0_4, row0_4);
+      uint16x8_t values1_0_4 = vmull_u8(vget_low_u8(row1_4), vget_low_u8(row1_4));
+      uint16x8_t values1_1_4 = vmull_high_u8(row1_4, row1_4);
+      uint16x8_t values2_0_4 = vmull_u8(vget_low_u8(row2_4), vget_low_u8(row2_4));
+      uint16x8_t values2_1_4 = vmull_high_u8(row2_4, row2_4);
+      uint16x8_t values3_0_4 = vmull_u8(vget_low_u8(row3_4), vget_low_u8(row3_4));
+      uint16x8_t values3_1_4 = vmull_high_u8(row3_4, row3_4);
+      uint16x8_t v_0_4 = vmull_u8(vget_low_u8(row4_4), vget_low_u8(row4_4));
+      uint16x8_t v_1_4 = vmull_high_u8(row4_4, row4_4);
+      uint32x4_t t72_0 = vaddl_u16(vget_low_u16(values0_0_4), vget_low_u16(values1_0_4));
+      uint32x4_t t72_1 = vaddl_high_u16(values0_0_4, values1_0_4);
+      uint32x4_t t72_2 = vaddl_u16(vget_low_u16(values0_1_4), vget_low_u16(values1_1_4));
+      uint32x4_t t73_0 = vaddw_u16(t72_0, vget_low_u16(values2_0_4));
+      uint32x4_t t73_1 = vaddw_high_u16(t72_1, values2_0_4);
+      uint32x4_t t73_2 = vaddw_u16(t72_2, vget_low_u16(values2_1_4));
+      uint32x4_t t74_0 = vaddw_u16(t73_0, vget_low_u16(values3_0_4));
+      uint32x4_t t74_1 = vaddw_high_u16(t73_1, values3_0_4);
+      uint32x4_t t74_2 = vaddw_u16(t73_2, vget_low_u16(values3_1_4));
+      uint32x4_t total_0_8 = vaddw_u16(t74_0, vget_low_u16(v_0_4));
+      uint32x4_t total_1_8 = vaddw_high_u16(t74_1, v_0_4);
+      uint32x4_t total_2_4 = vaddw_u16(t74_2, vget_low_u16(v_1_4));
       vst1q_s32(&squares0[3][0], vreinterpretq_s32_u32(total_0_8));
       vst1q_s32(&squares0[3][4], vreinterpretq_s32_u32(total_1_8));
       squares0[3][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_4), 0);
@@ -317,57 +317,57 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
       const uint8_t row1_lanes_5[16] = {src[src_stride - 2], src[src_stride - 1], src[src_stride],
           src[src_stride + 1], src[src_stride + 2], src[src_stride + 3], src[src_stride + 4],
           src[src_stride + 5], src[src_stride + 6], src[src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_5 = vld1q_u8(row1_lanes_5);
+      uint8x16_t row1_5 = vld1q_u8(row1_lanes_5);
       const uint8_t row0_lanes_5[16] = {src[src_stride - 3], src[src_stride - 2],
           src[src_stride - 1], src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6], 0, 0,
           0, 0, 0, 0};
-      const uint8x16_t row0_5 = vld1q_u8(row0_lanes_5);
-      const uint16x8_t t81_0 = vaddl_u8(vget_low_u8(row0_5), vget_low_u8(row1_5));
-      const uint16x8_t t81_1 = vaddl_high_u8(row0_5, row1_5);
+      uint8x16_t row0_5 = vld1q_u8(row0_lanes_5);
+      uint16x8_t t81_0 = vaddl_u8(vget_low_u8(row0_5), vget_low_u8(row1_5));
+      uint16x8_t t81_1 = vaddl_high_u8(row0_5, row1_5);
       const uint8_t row2_lanes_5[16] = {src[src_stride - 1], src[src_stride], src[src_stride + 1],
           src[src_stride + 2], src[src_stride + 3], src[src_stride + 4], src[src_stride + 5],
           src[src_stride + 6], src[src_stride + 7], src[src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_5 = vld1q_u8(row2_lanes_5);
-      const uint16x8_t t82_0 = vaddw_u8(t81_0, vget_low_u8(row2_5));
-      const uint16x8_t t82_1 = vaddw_high_u8(t81_1, row2_5);
+      uint8x16_t row2_5 = vld1q_u8(row2_lanes_5);
+      uint16x8_t t82_0 = vaddw_u8(t81_0, vget_low_u8(row2_5));
+      uint16x8_t t82_1 = vaddw_high_u8(t81_1, row2_5);
       const uint8_t row3_lanes_5[16] = {src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6],
           src[src_stride + 7], src[src_stride + 8], src[src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_5 = vld1q_u8(row3_lanes_5);
-      const uint16x8_t t83_0 = vaddw_u8(t82_0, vget_low_u8(row3_5));
-      const uint16x8_t t83_1 = vaddw_high_u8(t82_1, row3_5);
+      uint8x16_t row3_5 = vld1q_u8(row3_lanes_5);
+      uint16x8_t t83_0 = vaddw_u8(t82_0, vget_low_u8(row3_5));
+      uint16x8_t t83_1 = vaddw_high_u8(t82_1, row3_5);
       const uint8_t row4_lanes_5[16] = {src[src_stride + 1], src[src_stride + 2], src[src_stride +
           3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6], src[src_stride + 7],
           src[src_stride + 8], src[src_stride + 9], src[src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_5 = vld1q_u8(row4_lanes_5);
-      const uint16x8_t total_0_9 = vaddw_u8(t83_0, vget_low_u8(row4_5));
-      const uint16x8_t total_1_9 = vaddw_high_u8(t83_1, row4_5);
+      uint8x16_t row4_5 = vld1q_u8(row4_lanes_5);
+      uint16x8_t total_0_9 = vaddw_u8(t83_0, vget_low_u8(row4_5));
+      uint16x8_t total_1_9 = vaddw_high_u8(t83_1, row4_5);
       vst1q_s16(&sums0[4][0], vreinterpretq_s16_u16(total_0_9));
       sums0[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_9), 0);
       sums0[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_9), 1);
-      const uint16x8_t values0_0_5 = vmull_u8(vget_low_u8(row0_5), vget_low_u8(row0_5));
-      const uint16x8_t values0_1_5 = vmull_high_u8(row0_5, row0_5);
-      const uint16x8_t values1_0_5 = vmull_u8(vget_low_u8(row1_5), vget_low_u8(row1_5));
-      const uint16x8_t values1_1_5 = vmull_high_u8(row1_5, row1_5);
-      const uint16x8_t values2_0_5 = vmull_u8(vget_low_u8(row2_5), vget_low_u8(row2_5));
-      const uint16x8_t values2_1_5 = vmull_high_u8(row2_5, row2_5);
-      const uint16x8_t values3_0_5 = vmull_u8(vget_low_u8(row3_5), vget_low_u8(row3_5));
-      const uint16x8_t values3_1_5 = vmull_high_u8(row3_5, row3_5);
-      const uint16x8_t v_0_5 = vmull_u8(vget_low_u8(row4_5), vget_low_u8(row4_5));
-      const uint16x8_t v_1_5 = vmull_high_u8(row4_5, row4_5);
-      const uint32x4_t t90_0 = vaddl_u16(vget_low_u16(values0_0_5), vget_low_u16(values1_0_5));
-      const uint32x4_t t90_1 = vaddl_high_u16(values0_0_5, values1_0_5);
-      const uint32x4_t t90_2 = vaddl_u16(vget_low_u16(values0_1_5), vget_low_u16(values1_1_5));
-      const uint32x4_t t91_0 = vaddw_u16(t90_0, vget_low_u16(values2_0_5));
-      const uint32x4_t t91_1 = vaddw_high_u16(t90_1, values2_0_5);
-      const uint32x4_t t91_2 = vaddw_u16(t90_2, vget_low_u16(values2_1_5));
-      const uint32x4_t t92_0 = vaddw_u16(t91_0, vget_low_u16(values3_0_5));
-      const uint32x4_t t92_1 = vaddw_high_u16(t91_1, values3_0_5);
-      const uint32x4_t t92_2 = vaddw_u16(t91_2, vget_low_u16(values3_1_5));
-      const uint32x4_t total_0_10 = vaddw_u16(t92_0, vget_low_u16(v_0_5));
-      const uint32x4_t total_1_10 = vaddw_high_u16(t92_1, v_0_5);
-      const uint32x4_t total_2_5 = vaddw_u16(t92_2, vget_low_u16(v_1_5));
+      uint16x8_t values0_0_5 = vmull_u8(vget_low_u8(row0_5), vget_low_u8(row0_5));
+      uint16x8_t values0_1_5 = vmull_high_u8(row0_5, row0_5);
+      uint16x8_t values1_0_5 = vmull_u8(vget_low_u8(row1_5), vget_low_u8(row1_5));
+      uint16x8_t values1_1_5 = vmull_high_u8(row1_5, row1_5);
+      uint16x8_t values2_0_5 = vmull_u8(vget_low_u8(row2_5), vget_low_u8(row2_5));
+      uint16x8_t values2_1_5 = vmull_high_u8(row2_5, row2_5);
+      uint16x8_t values3_0_5 = vmull_u8(vget_low_u8(row3_5), vget_low_u8(row3_5));
+      uint16x8_t values3_1_5 = vmull_high_u8(row3_5, row3_5);
+      uint16x8_t v_0_5 = vmull_u8(vget_low_u8(row4_5), vget_low_u8(row4_5));
+      uint16x8_t v_1_5 = vmull_high_u8(row4_5, row4_5);
+      uint32x4_t t90_0 = vaddl_u16(vget_low_u16(values0_0_5), vget_low_u16(values1_0_5));
+      uint32x4_t t90_1 = vaddl_high_u16(values0_0_5, values1_0_5);
+      uint32x4_t t90_2 = vaddl_u16(vget_low_u16(values0_1_5), vget_low_u16(values1_1_5));
+      uint32x4_t t91_0 = vaddw_u16(t90_0, vget_low_u16(values2_0_5));
+      uint32x4_t t91_1 = vaddw_high_u16(t90_1, values2_0_5);
+      uint32x4_t t91_2 = vaddw_u16(t90_2, vget_low_u16(values2_1_5));
+      uint32x4_t t92_0 = vaddw_u16(t91_0, vget_low_u16(values3_0_5));
+      uint32x4_t t92_1 = vaddw_high_u16(t91_1, values3_0_5);
+      uint32x4_t t92_2 = vaddw_u16(t91_2, vget_low_u16(values3_1_5));
+      uint32x4_t total_0_10 = vaddw_u16(t92_0, vget_low_u16(v_0_5));
+      uint32x4_t total_1_10 = vaddw_high_u16(t92_1, v_0_5);
+      uint32x4_t total_2_5 = vaddw_u16(t92_2, vget_low_u16(v_1_5));
       vst1q_s32(&squares0[4][0], vreinterpretq_s32_u32(total_0_10));
       vst1q_s32(&squares0[4][4], vreinterpretq_s32_u32(total_1_10));
       squares0[4][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_5), 0);
@@ -376,60 +376,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[2 * src_stride], src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_6 = vld1q_u8(row1_lanes_6);
+      uint8x16_t row1_6 = vld1q_u8(row1_lanes_6);
       const uint8_t row0_lanes_6[16] = {src[2 * src_stride - 3], src[2 * src_stride - 2],
           src[2 * src_stride - 1], src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_6 = vld1q_u8(row0_lanes_6);
-      const uint16x8_t t99_0 = vaddl_u8(vget_low_u8(row0_6), vget_low_u8(row1_6));
-      const uint16x8_t t99_1 = vaddl_high_u8(row0_6, row1_6);
+      uint8x16_t row0_6 = vld1q_u8(row0_lanes_6);
+      uint16x8_t t99_0 = vaddl_u8(vget_low_u8(row0_6), vget_low_u8(row1_6));
+      uint16x8_t t99_1 = vaddl_high_u8(row0_6, row1_6);
       const uint8_t row2_lanes_6[16] = {src[2 * src_stride - 1], src[2 * src_stride],
           src[2 * src_stride + 1], src[2 * src_stride + 2], src[2 * src_stride + 3],
           src[2 * src_stride + 4], src[2 * src_stride + 5], src[2 * src_stride + 6],
           src[2 * src_stride + 7], src[2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_6 = vld1q_u8(row2_lanes_6);
-      const uint16x8_t t100_0 = vaddw_u8(t99_0, vget_low_u8(row2_6));
-      const uint16x8_t t100_1 = vaddw_high_u8(t99_1, row2_6);
+      uint8x16_t row2_6 = vld1q_u8(row2_lanes_6);
+      uint16x8_t t100_0 = vaddw_u8(t99_0, vget_low_u8(row2_6));
+      uint16x8_t t100_1 = vaddw_high_u8(t99_1, row2_6);
       const uint8_t row3_lanes_6[16] = {src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], src[2 * src_stride + 7],
           src[2 * src_stride + 8], src[2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_6 = vld1q_u8(row3_lanes_6);
-      const uint16x8_t t101_0 = vaddw_u8(t100_0, vget_low_u8(row3_6));
-      const uint16x8_t t101_1 = vaddw_high_u8(t100_1, row3_6);
+      uint8x16_t row3_6 = vld1q_u8(row3_lanes_6);
+      uint16x8_t t101_0 = vaddw_u8(t100_0, vget_low_u8(row3_6));
+      uint16x8_t t101_1 = vaddw_high_u8(t100_1, row3_6);
       const uint8_t row4_lanes_6[16] = {src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], src[2 * src_stride + 8],
           src[2 * src_stride + 9], src[2 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_6 = vld1q_u8(row4_lanes_6);
-      const uint16x8_t total_0_11 = vaddw_u8(t101_0, vget_low_u8(row4_6));
-      const uint16x8_t total_1_11 = vaddw_high_u8(t101_1, row4_6);
+      uint8x16_t row4_6 = vld1q_u8(row4_lanes_6);
+      uint16x8_t total_0_11 = vaddw_u8(t101_0, vget_low_u8(row4_6));
+      uint16x8_t total_1_11 = vaddw_high_u8(t101_1, row4_6);
       vst1q_s16(&sums0[5][0], vreinterpretq_s16_u16(total_0_11));
       sums0[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_11), 0);
       sums0[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_11), 1);
-      const uint16x8_t values0_0_6 = vmull_u8(vget_low_u8(row0_6), vget_low_u8(row0_6));
-      const uint16x8_t values0_1_6 = vmull_high_u8(row0_6, row0_6);
-      const uint16x8_t values1_0_6 = vmull_u8(vget_low_u8(row1_6), vget_low_u8(row1_6));
-      const uint16x8_t values1_1_6 = vmull_high_u8(row1_6, row1_6);
-      const uint16x8_t values2_0_6 = vmull_u8(vget_low_u8(row2_6), vget_low_u8(row2_6));
-      const uint16x8_t values2_1_6 = vmull_high_u8(row2_6, row2_6);
-      const uint16x8_t values3_0_6 = vmull_u8(vget_low_u8(row3_6), vget_low_u8(row3_6));
-      const uint16x8_t values3_1_6 = vmull_high_u8(row3_6, row3_6);
-      const uint16x8_t v_0_6 = vmull_u8(vget_low_u8(row4_6), vget_low_u8(row4_6));
-      const uint16x8_t v_1_6 = vmull_high_u8(row4_6, row4_6);
-      const uint32x4_t t108_0 = vaddl_u16(vget_low_u16(values0_0_6), vget_low_u16(values1_0_6));
-      const uint32x4_t t108_1 = vaddl_high_u16(values0_0_6, values1_0_6);
-      const uint32x4_t t108_2 = vaddl_u16(vget_low_u16(values0_1_6), vget_low_u16(values1_1_6));
-      const uint32x4_t t109_0 = vaddw_u16(t108_0, vget_low_u16(values2_0_6));
-      const uint32x4_t t109_1 = vaddw_high_u16(t108_1, values2_0_6);
-      const uint32x4_t t109_2 = vaddw_u16(t108_2, vget_low_u16(values2_1_6));
-      const uint32x4_t t110_0 = vaddw_u16(t109_0, vget_low_u16(values3_0_6));
-      const uint32x4_t t110_1 = vaddw_high_u16(t109_1, values3_0_6);
-      const uint32x4_t t110_2 = vaddw_u16(t109_2, vget_low_u16(values3_1_6));
-      const uint32x4_t total_0_12 = vaddw_u16(t110_0, vget_low_u16(v_0_6));
-      const uint32x4_t total_1_12 = vaddw_high_u16(t110_1, v_0_6);
-      const uint32x4_t total_2_6 = vaddw_u16(t110_2, vget_low_u16(v_1_6));
+      uint16x8_t values0_0_6 = vmull_u8(vget_low_u8(row0_6), vget_low_u8(row0_6));
+      uint16x8_t values0_1_6 = vmull_high_u8(row0_6, row0_6);
+      uint16x8_t values1_0_6 = vmull_u8(vget_low_u8(row1_6), vget_low_u8(row1_6));
+      uint16x8_t values1_1_6 = vmull_high_u8(row1_6, row1_6);
+      uint16x8_t values2_0_6 = vmull_u8(vget_low_u8(row2_6), vget_low_u8(row2_6));
+      uint16x8_t values2_1_6 = vmull_high_u8(row2_6, row2_6);
+      uint16x8_t values3_0_6 = vmull_u8(vget_low_u8(row3_6), vget_low_u8(row3_6));
+      uint16x8_t values3_1_6 = vmull_high_u8(row3_6, row3_6);
+      uint16x8_t v_0_6 = vmull_u8(vget_low_u8(row4_6), vget_low_u8(row4_6));
+      uint16x8_t v_1_6 = vmull_high_u8(row4_6, row4_6);
+      uint32x4_t t108_0 = vaddl_u16(vget_low_u16(values0_0_6), vget_low_u16(values1_0_6));
+      uint32x4_t t108_1 = vaddl_high_u16(values0_0_6, values1_0_6);
+      uint32x4_t t108_2 = vaddl_u16(vget_low_u16(values0_1_6), vget_low_u16(values1_1_6));
+      uint32x4_t t109_0 = vaddw_u16(t108_0, vget_low_u16(values2_0_6));
+      uint32x4_t t109_1 = vaddw_high_u16(t108_1, values2_0_6);
+      uint32x4_t t109_2 = vaddw_u16(t108_2, vget_low_u16(values2_1_6));
+      uint32x4_t t110_0 = vaddw_u16(t109_0, vget_low_u16(values3_0_6));
+      uint32x4_t t110_1 = vaddw_high_u16(t109_1, values3_0_6);
+      uint32x4_t t110_2 = vaddw_u16(t109_2, vget_low_u16(values3_1_6));
+      uint32x4_t total_0_12 = vaddw_u16(t110_0, vget_low_u16(v_0_6));
+      uint32x4_t total_1_12 = vaddw_high_u16(t110_1, v_0_6);
+      uint32x4_t total_2_6 = vaddw_u16(t110_2, vget_low_u16(v_1_6));
       vst1q_s32(&squares0[5][0], vreinterpretq_s32_u32(total_0_12));
       vst1q_s32(&squares0[5][4], vreinterpretq_s32_u32(total_1_12));
       squares0[5][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_6), 0);
@@ -438,60 +438,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[3 * src_stride], src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_7 = vld1q_u8(row1_lanes_7);
+      uint8x16_t row1_7 = vld1q_u8(row1_lanes_7);
       const uint8_t row0_lanes_7[16] = {src[3 * src_stride - 3], src[3 * src_stride - 2],
           src[3 * src_stride - 1], src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_7 = vld1q_u8(row0_lanes_7);
-      const uint16x8_t t117_0 = vaddl_u8(vget_low_u8(row0_7), vget_low_u8(row1_7));
-      const uint16x8_t t117_1 = vaddl_high_u8(row0_7, row1_7);
+      uint8x16_t row0_7 = vld1q_u8(row0_lanes_7);
+      uint16x8_t t117_0 = vaddl_u8(vget_low_u8(row0_7), vget_low_u8(row1_7));
+      uint16x8_t t117_1 = vaddl_high_u8(row0_7, row1_7);
       const uint8_t row2_lanes_7[16] = {src[3 * src_stride - 1], src[3 * src_stride],
           src[3 * src_stride + 1], src[3 * src_stride + 2], src[3 * src_stride + 3],
           src[3 * src_stride + 4], src[3 * src_stride + 5], src[3 * src_stride + 6],
           src[3 * src_stride + 7], src[3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_7 = vld1q_u8(row2_lanes_7);
-      const uint16x8_t t118_0 = vaddw_u8(t117_0, vget_low_u8(row2_7));
-      const uint16x8_t t118_1 = vaddw_high_u8(t117_1, row2_7);
+      uint8x16_t row2_7 = vld1q_u8(row2_lanes_7);
+      uint16x8_t t118_0 = vaddw_u8(t117_0, vget_low_u8(row2_7));
+      uint16x8_t t118_1 = vaddw_high_u8(t117_1, row2_7);
       const uint8_t row3_lanes_7[16] = {src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], src[3 * src_stride + 7],
           src[3 * src_stride + 8], src[3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_7 = vld1q_u8(row3_lanes_7);
-      const uint16x8_t t119_0 = vaddw_u8(t118_0, vget_low_u8(row3_7));
-      const uint16x8_t t119_1 = vaddw_high_u8(t118_1, row3_7);
+      uint8x16_t row3_7 = vld1q_u8(row3_lanes_7);
+      uint16x8_t t119_0 = vaddw_u8(t118_0, vget_low_u8(row3_7));
+      uint16x8_t t119_1 = vaddw_high_u8(t118_1, row3_7);
       const uint8_t row4_lanes_7[16] = {src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[3 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_7 = vld1q_u8(row4_lanes_7);
-      const uint16x8_t total_0_13 = vaddw_u8(t119_0, vget_low_u8(row4_7));
-      const uint16x8_t total_1_13 = vaddw_high_u8(t119_1, row4_7);
+      uint8x16_t row4_7 = vld1q_u8(row4_lanes_7);
+      uint16x8_t total_0_13 = vaddw_u8(t119_0, vget_low_u8(row4_7));
+      uint16x8_t total_1_13 = vaddw_high_u8(t119_1, row4_7);
       vst1q_s16(&sums0[6][0], vreinterpretq_s16_u16(total_0_13));
       sums0[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_13), 0);
       sums0[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_13), 1);
-      const uint16x8_t values0_0_7 = vmull_u8(vget_low_u8(row0_7), vget_low_u8(row0_7));
-      const uint16x8_t values0_1_7 = vmull_high_u8(row0_7, row0_7);
-      const uint16x8_t values1_0_7 = vmull_u8(vget_low_u8(row1_7), vget_low_u8(row1_7));
-      const uint16x8_t values1_1_7 = vmull_high_u8(row1_7, row1_7);
-      const uint16x8_t values2_0_7 = vmull_u8(vget_low_u8(row2_7), vget_low_u8(row2_7));
-      const uint16x8_t values2_1_7 = vmull_high_u8(row2_7, row2_7);
-      const uint16x8_t values3_0_7 = vmull_u8(vget_low_u8(row3_7), vget_low_u8(row3_7));
-      const uint16x8_t values3_1_7 = vmull_high_u8(row3_7, row3_7);
-      const uint16x8_t v_0_7 = vmull_u8(vget_low_u8(row4_7), vget_low_u8(row4_7));
-      const uint16x8_t v_1_7 = vmull_high_u8(row4_7, row4_7);
-      const uint32x4_t t126_0 = vaddl_u16(vget_low_u16(values0_0_7), vget_low_u16(values1_0_7));
-      const uint32x4_t t126_1 = vaddl_high_u16(values0_0_7, values1_0_7);
-      const uint32x4_t t126_2 = vaddl_u16(vget_low_u16(values0_1_7), vget_low_u16(values1_1_7));
-      const uint32x4_t t127_0 = vaddw_u16(t126_0, vget_low_u16(values2_0_7));
-      const uint32x4_t t127_1 = vaddw_high_u16(t126_1, values2_0_7);
-      const uint32x4_t t127_2 = vaddw_u16(t126_2, vget_low_u16(values2_1_7));
-      const uint32x4_t t128_0 = vaddw_u16(t127_0, vget_low_u16(values3_0_7));
-      const uint32x4_t t128_1 = vaddw_high_u16(t127_1, values3_0_7);
-      const uint32x4_t t128_2 = vaddw_u16(t127_2, vget_low_u16(values3_1_7));
-      const uint32x4_t total_0_14 = vaddw_u16(t128_0, vget_low_u16(v_0_7));
-      const uint32x4_t total_1_14 = vaddw_high_u16(t128_1, v_0_7);
-      const uint32x4_t total_2_7 = vaddw_u16(t128_2, vget_low_u16(v_1_7));
+      uint16x8_t values0_0_7 = vmull_u8(vget_low_u8(row0_7), vget_low_u8(row0_7));
+      uint16x8_t values0_1_7 = vmull_high_u8(row0_7, row0_7);
+      uint16x8_t values1_0_7 = vmull_u8(vget_low_u8(row1_7), vget_low_u8(row1_7));
+      uint16x8_t values1_1_7 = vmull_high_u8(row1_7, row1_7);
+      uint16x8_t values2_0_7 = vmull_u8(vget_low_u8(row2_7), vget_low_u8(row2_7));
+      uint16x8_t values2_1_7 = vmull_high_u8(row2_7, row2_7);
+      uint16x8_t values3_0_7 = vmull_u8(vget_low_u8(row3_7), vget_low_u8(row3_7));
+      uint16x8_t values3_1_7 = vmull_high_u8(row3_7, row3_7);
+      uint16x8_t v_0_7 = vmull_u8(vget_low_u8(row4_7), vget_low_u8(row4_7));
+      uint16x8_t v_1_7 = vmull_high_u8(row4_7, row4_7);
+      uint32x4_t t126_0 = vaddl_u16(vget_low_u16(values0_0_7), vget_low_u16(values1_0_7));
+      uint32x4_t t126_1 = vaddl_high_u16(values0_0_7, values1_0_7);
+      uint32x4_t t126_2 = vaddl_u16(vget_low_u16(values0_1_7), vget_low_u16(values1_1_7));
+      uint32x4_t t127_0 = vaddw_u16(t126_0, vget_low_u16(values2_0_7));
+      uint32x4_t t127_1 = vaddw_high_u16(t126_1, values2_0_7);
+      uint32x4_t t127_2 = vaddw_u16(t126_2, vget_low_u16(values2_1_7));
+      uint32x4_t t128_0 = vaddw_u16(t127_0, vget_low_u16(values3_0_7));
+      uint32x4_t t128_1 = vaddw_high_u16(t127_1, values3_0_7);
+      uint32x4_t t128_2 = vaddw_u16(t127_2, vget_low_u16(values3_1_7));
+      uint32x4_t total_0_14 = vaddw_u16(t128_0, vget_low_u16(v_0_7));
+      uint32x4_t total_1_14 = vaddw_high_u16(t128_1, v_0_7);
+      uint32x4_t total_2_7 = vaddw_u16(t128_2, vget_low_u16(v_1_7));
       vst1q_s32(&squares0[6][0], vreinterpretq_s32_u32(total_0_14));
       vst1q_s32(&squares0[6][4], vreinterpretq_s32_u32(total_1_14));
       squares0[6][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_7), 0);
@@ -500,60 +500,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[4 * src_stride], src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_8 = vld1q_u8(row1_lanes_8);
+      uint8x16_t row1_8 = vld1q_u8(row1_lanes_8);
       const uint8_t row0_lanes_8[16] = {src[4 * src_stride - 3], src[4 * src_stride - 2],
           src[4 * src_stride - 1], src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_8 = vld1q_u8(row0_lanes_8);
-      const uint16x8_t t135_0 = vaddl_u8(vget_low_u8(row0_8), vget_low_u8(row1_8));
-      const uint16x8_t t135_1 = vaddl_high_u8(row0_8, row1_8);
+      uint8x16_t row0_8 = vld1q_u8(row0_lanes_8);
+      uint16x8_t t135_0 = vaddl_u8(vget_low_u8(row0_8), vget_low_u8(row1_8));
+      uint16x8_t t135_1 = vaddl_high_u8(row0_8, row1_8);
       const uint8_t row2_lanes_8[16] = {src[4 * src_stride - 1], src[4 * src_stride],
           src[4 * src_stride + 1], src[4 * src_stride + 2], src[4 * src_stride + 3],
           src[4 * src_stride + 4], src[4 * src_stride + 5], src[4 * src_stride + 6],
           src[4 * src_stride + 7], src[4 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_8 = vld1q_u8(row2_lanes_8);
-      const uint16x8_t t136_0 = vaddw_u8(t135_0, vget_low_u8(row2_8));
-      const uint16x8_t t136_1 = vaddw_high_u8(t135_1, row2_8);
+      uint8x16_t row2_8 = vld1q_u8(row2_lanes_8);
+      uint16x8_t t136_0 = vaddw_u8(t135_0, vget_low_u8(row2_8));
+      uint16x8_t t136_1 = vaddw_high_u8(t135_1, row2_8);
       const uint8_t row3_lanes_8[16] = {src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], src[4 * src_stride + 7],
           src[4 * src_stride + 8], src[4 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_8 = vld1q_u8(row3_lanes_8);
-      const uint16x8_t t137_0 = vaddw_u8(t136_0, vget_low_u8(row3_8));
-      const uint16x8_t t137_1 = vaddw_high_u8(t136_1, row3_8);
+      uint8x16_t row3_8 = vld1q_u8(row3_lanes_8);
+      uint16x8_t t137_0 = vaddw_u8(t136_0, vget_low_u8(row3_8));
+      uint16x8_t t137_1 = vaddw_high_u8(t136_1, row3_8);
       const uint8_t row4_lanes_8[16] = {src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], src[4 * src_stride + 8],
           src[4 * src_stride + 9], src[4 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_8 = vld1q_u8(row4_lanes_8);
-      const uint16x8_t total_0_15 = vaddw_u8(t137_0, vget_low_u8(row4_8));
-      const uint16x8_t total_1_15 = vaddw_high_u8(t137_1, row4_8);
+      uint8x16_t row4_8 = vld1q_u8(row4_lanes_8);
+      uint16x8_t total_0_15 = vaddw_u8(t137_0, vget_low_u8(row4_8));
+      uint16x8_t total_1_15 = vaddw_high_u8(t137_1, row4_8);
       vst1q_s16(&sums0[7][0], vreinterpretq_s16_u16(total_0_15));
       sums0[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_15), 0);
       sums0[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_15), 1);
-      const uint16x8_t values0_0_8 = vmull_u8(vget_low_u8(row0_8), vget_low_u8(row0_8));
-      const uint16x8_t values0_1_8 = vmull_high_u8(row0_8, row0_8);
-      const uint16x8_t values1_0_8 = vmull_u8(vget_low_u8(row1_8), vget_low_u8(row1_8));
-      const uint16x8_t values1_1_8 = vmull_high_u8(row1_8, row1_8);
-      const uint16x8_t values2_0_8 = vmull_u8(vget_low_u8(row2_8), vget_low_u8(row2_8));
-      const uint16x8_t values2_1_8 = vmull_high_u8(row2_8, row2_8);
-      const uint16x8_t values3_0_8 = vmull_u8(vget_low_u8(row3_8), vget_low_u8(row3_8));
-      const uint16x8_t values3_1_8 = vmull_high_u8(row3_8, row3_8);
-      const uint16x8_t v_0_8 = vmull_u8(vget_low_u8(row4_8), vget_low_u8(row4_8));
-      const uint16x8_t v_1_8 = vmull_high_u8(row4_8, row4_8);
-      const uint32x4_t t144_0 = vaddl_u16(vget_low_u16(values0_0_8), vget_low_u16(values1_0_8));
-      const uint32x4_t t144_1 = vaddl_high_u16(values0_0_8, values1_0_8);
-      const uint32x4_t t144_2 = vaddl_u16(vget_low_u16(values0_1_8), vget_low_u16(values1_1_8));
-      const uint32x4_t t145_0 = vaddw_u16(t144_0, vget_low_u16(values2_0_8));
-      const uint32x4_t t145_1 = vaddw_high_u16(t144_1, values2_0_8);
-      const uint32x4_t t145_2 = vaddw_u16(t144_2, vget_low_u16(values2_1_8));
-      const uint32x4_t t146_0 = vaddw_u16(t145_0, vget_low_u16(values3_0_8));
-      const uint32x4_t t146_1 = vaddw_high_u16(t145_1, values3_0_8);
-      const uint32x4_t t146_2 = vaddw_u16(t145_2, vget_low_u16(values3_1_8));
-      const uint32x4_t total_0_16 = vaddw_u16(t146_0, vget_low_u16(v_0_8));
-      const uint32x4_t total_1_16 = vaddw_high_u16(t146_1, v_0_8);
-      const uint32x4_t total_2_8 = vaddw_u16(t146_2, vget_low_u16(v_1_8));
+      uint16x8_t values0_0_8 = vmull_u8(vget_low_u8(row0_8), vget_low_u8(row0_8));
+      uint16x8_t values0_1_8 = vmull_high_u8(row0_8, row0_8);
+      uint16x8_t values1_0_8 = vmull_u8(vget_low_u8(row1_8), vget_low_u8(row1_8));
+      uint16x8_t values1_1_8 = vmull_high_u8(row1_8, row1_8);
+      uint16x8_t values2_0_8 = vmull_u8(vget_low_u8(row2_8), vget_low_u8(row2_8));
+      uint16x8_t values2_1_8 = vmull_high_u8(row2_8, row2_8);
+      uint16x8_t values3_0_8 = vmull_u8(vget_low_u8(row3_8), vget_low_u8(row3_8));
+      uint16x8_t values3_1_8 = vmull_high_u8(row3_8, row3_8);
+      uint16x8_t v_0_8 = vmull_u8(vget_low_u8(row4_8), vget_low_u8(row4_8));
+      uint16x8_t v_1_8 = vmull_high_u8(row4_8, row4_8);
+      uint32x4_t t144_0 = vaddl_u16(vget_low_u16(values0_0_8), vget_low_u16(values1_0_8));
+      uint32x4_t t144_1 = vaddl_high_u16(values0_0_8, values1_0_8);
+      uint32x4_t t144_2 = vaddl_u16(vget_low_u16(values0_1_8), vget_low_u16(values1_1_8));
+      uint32x4_t t145_0 = vaddw_u16(t144_0, vget_low_u16(values2_0_8));
+      uint32x4_t t145_1 = vaddw_high_u16(t144_1, values2_0_8);
+      uint32x4_t t145_2 = vaddw_u16(t144_2, vget_low_u16(values2_1_8));
+      uint32x4_t t146_0 = vaddw_u16(t145_0, vget_low_u16(values3_0_8));
+      uint32x4_t t146_1 = vaddw_high_u16(t145_1, values3_0_8);
+      uint32x4_t t146_2 = vaddw_u16(t145_2, vget_low_u16(values3_1_8));
+      uint32x4_t total_0_16 = vaddw_u16(t146_0, vget_low_u16(v_0_8));
+      uint32x4_t total_1_16 = vaddw_high_u16(t146_1, v_0_8);
+      uint32x4_t total_2_8 = vaddw_u16(t146_2, vget_low_u16(v_1_8));
       vst1q_s32(&squares0[7][0], vreinterpretq_s32_u32(total_0_16));
       vst1q_s32(&squares0[7][4], vreinterpretq_s32_u32(total_1_16));
       squares0[7][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_8), 0);
@@ -562,60 +562,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[5 * src_stride], src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_9 = vld1q_u8(row1_lanes_9);
+      uint8x16_t row1_9 = vld1q_u8(row1_lanes_9);
       const uint8_t row0_lanes_9[16] = {src[5 * src_stride - 3], src[5 * src_stride - 2],
           src[5 * src_stride - 1], src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_9 = vld1q_u8(row0_lanes_9);
-      const uint16x8_t t153_0 = vaddl_u8(vget_low_u8(row0_9), vget_low_u8(row1_9));
-      const uint16x8_t t153_1 = vaddl_high_u8(row0_9, row1_9);
+      uint8x16_t row0_9 = vld1q_u8(row0_lanes_9);
+      uint16x8_t t153_0 = vaddl_u8(vget_low_u8(row0_9), vget_low_u8(row1_9));
+      uint16x8_t t153_1 = vaddl_high_u8(row0_9, row1_9);
       const uint8_t row2_lanes_9[16] = {src[5 * src_stride - 1], src[5 * src_stride],
           src[5 * src_stride + 1], src[5 * src_stride + 2], src[5 * src_stride + 3],
           src[5 * src_stride + 4], src[5 * src_stride + 5], src[5 * src_stride + 6],
           src[5 * src_stride + 7], src[5 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_9 = vld1q_u8(row2_lanes_9);
-      const uint16x8_t t154_0 = vaddw_u8(t153_0, vget_low_u8(row2_9));
-      const uint16x8_t t154_1 = vaddw_high_u8(t153_1, row2_9);
+      uint8x16_t row2_9 = vld1q_u8(row2_lanes_9);
+      uint16x8_t t154_0 = vaddw_u8(t153_0, vget_low_u8(row2_9));
+      uint16x8_t t154_1 = vaddw_high_u8(t153_1, row2_9);
       const uint8_t row3_lanes_9[16] = {src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], src[5 * src_stride + 7],
           src[5 * src_stride + 8], src[5 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_9 = vld1q_u8(row3_lanes_9);
-      const uint16x8_t t155_0 = vaddw_u8(t154_0, vget_low_u8(row3_9));
-      const uint16x8_t t155_1 = vaddw_high_u8(t154_1, row3_9);
+      uint8x16_t row3_9 = vld1q_u8(row3_lanes_9);
+      uint16x8_t t155_0 = vaddw_u8(t154_0, vget_low_u8(row3_9));
+      uint16x8_t t155_1 = vaddw_high_u8(t154_1, row3_9);
       const uint8_t row4_lanes_9[16] = {src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], src[5 * src_stride + 8],
           src[5 * src_stride + 9], src[5 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_9 = vld1q_u8(row4_lanes_9);
-      const uint16x8_t total_0_17 = vaddw_u8(t155_0, vget_low_u8(row4_9));
-      const uint16x8_t total_1_17 = vaddw_high_u8(t155_1, row4_9);
+      uint8x16_t row4_9 = vld1q_u8(row4_lanes_9);
+      uint16x8_t total_0_17 = vaddw_u8(t155_0, vget_low_u8(row4_9));
+      uint16x8_t total_1_17 = vaddw_high_u8(t155_1, row4_9);
       vst1q_s16(&sums0[8][0], vreinterpretq_s16_u16(total_0_17));
       sums0[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_17), 0);
       sums0[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_17), 1);
-      const uint16x8_t values0_0_9 = vmull_u8(vget_low_u8(row0_9), vget_low_u8(row0_9));
-      const uint16x8_t values0_1_9 = vmull_high_u8(row0_9, row0_9);
-      const uint16x8_t values1_0_9 = vmull_u8(vget_low_u8(row1_9), vget_low_u8(row1_9));
-      const uint16x8_t values1_1_9 = vmull_high_u8(row1_9, row1_9);
-      const uint16x8_t values2_0_9 = vmull_u8(vget_low_u8(row2_9), vget_low_u8(row2_9));
-      const uint16x8_t values2_1_9 = vmull_high_u8(row2_9, row2_9);
-      const uint16x8_t values3_0_9 = vmull_u8(vget_low_u8(row3_9), vget_low_u8(row3_9));
-      const uint16x8_t values3_1_9 = vmull_high_u8(row3_9, row3_9);
-      const uint16x8_t v_0_9 = vmull_u8(vget_low_u8(row4_9), vget_low_u8(row4_9));
-      const uint16x8_t v_1_9 = vmull_high_u8(row4_9, row4_9);
-      const uint32x4_t t162_0 = vaddl_u16(vget_low_u16(values0_0_9), vget_low_u16(values1_0_9));
-      const uint32x4_t t162_1 = vaddl_high_u16(values0_0_9, values1_0_9);
-      const uint32x4_t t162_2 = vaddl_u16(vget_low_u16(values0_1_9), vget_low_u16(values1_1_9));
-      const uint32x4_t t163_0 = vaddw_u16(t162_0, vget_low_u16(values2_0_9));
-      const uint32x4_t t163_1 = vaddw_high_u16(t162_1, values2_0_9);
-      const uint32x4_t t163_2 = vaddw_u16(t162_2, vget_low_u16(values2_1_9));
-      const uint32x4_t t164_0 = vaddw_u16(t163_0, vget_low_u16(values3_0_9));
-      const uint32x4_t t164_1 = vaddw_high_u16(t163_1, values3_0_9);
-      const uint32x4_t t164_2 = vaddw_u16(t163_2, vget_low_u16(values3_1_9));
-      const uint32x4_t total_0_18 = vaddw_u16(t164_0, vget_low_u16(v_0_9));
-      const uint32x4_t total_1_18 = vaddw_high_u16(t164_1, v_0_9);
-      const uint32x4_t total_2_9 = vaddw_u16(t164_2, vget_low_u16(v_1_9));
+      uint16x8_t values0_0_9 = vmull_u8(vget_low_u8(row0_9), vget_low_u8(row0_9));
+      uint16x8_t values0_1_9 = vmull_high_u8(row0_9, row0_9);
+      uint16x8_t values1_0_9 = vmull_u8(vget_low_u8(row1_9), vget_low_u8(row1_9));
+      uint16x8_t values1_1_9 = vmull_high_u8(row1_9, row1_9);
+      uint16x8_t values2_0_9 = vmull_u8(vget_low_u8(row2_9), vget_low_u8(row2_9));
+      uint16x8_t values2_1_9 = vmull_high_u8(row2_9, row2_9);
+      uint16x8_t values3_0_9 = vmull_u8(vget_low_u8(row3_9), vget_low_u8(row3_9));
+      uint16x8_t values3_1_9 = vmull_high_u8(row3_9, row3_9);
+      uint16x8_t v_0_9 = vmull_u8(vget_low_u8(row4_9), vget_low_u8(row4_9));
+      uint16x8_t v_1_9 = vmull_high_u8(row4_9, row4_9);
+      uint32x4_t t162_0 = vaddl_u16(vget_low_u16(values0_0_9), vget_low_u16(values1_0_9));
+      uint32x4_t t162_1 = vaddl_high_u16(values0_0_9, values1_0_9);
+      uint32x4_t t162_2 = vaddl_u16(vget_low_u16(values0_1_9), vget_low_u16(values1_1_9));
+      uint32x4_t t163_0 = vaddw_u16(t162_0, vget_low_u16(values2_0_9));
+      uint32x4_t t163_1 = vaddw_high_u16(t162_1, values2_0_9);
+      uint32x4_t t163_2 = vaddw_u16(t162_2, vget_low_u16(values2_1_9));
+      uint32x4_t t164_0 = vaddw_u16(t163_0, vget_low_u16(values3_0_9));
+      uint32x4_t t164_1 = vaddw_high_u16(t163_1, values3_0_9);
+      uint32x4_t t164_2 = vaddw_u16(t163_2, vget_low_u16(values3_1_9));
+      uint32x4_t total_0_18 = vaddw_u16(t164_0, vget_low_u16(v_0_9));
+      uint32x4_t total_1_18 = vaddw_high_u16(t164_1, v_0_9);
+      uint32x4_t total_2_9 = vaddw_u16(t164_2, vget_low_u16(v_1_9));
       vst1q_s32(&squares0[8][0], vreinterpretq_s32_u32(total_0_18));
       vst1q_s32(&squares0[8][4], vreinterpretq_s32_u32(total_1_18));
       squares0[8][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_9), 0);
@@ -624,60 +624,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[6 * src_stride], src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_10 = vld1q_u8(row1_lanes_10);
+      uint8x16_t row1_10 = vld1q_u8(row1_lanes_10);
       const uint8_t row0_lanes_10[16] = {src[6 * src_stride - 3], src[6 * src_stride - 2],
           src[6 * src_stride - 1], src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_10 = vld1q_u8(row0_lanes_10);
-      const uint16x8_t t171_0 = vaddl_u8(vget_low_u8(row0_10), vget_low_u8(row1_10));
-      const uint16x8_t t171_1 = vaddl_high_u8(row0_10, row1_10);
+      uint8x16_t row0_10 = vld1q_u8(row0_lanes_10);
+      uint16x8_t t171_0 = vaddl_u8(vget_low_u8(row0_10), vget_low_u8(row1_10));
+      uint16x8_t t171_1 = vaddl_high_u8(row0_10, row1_10);
       const uint8_t row2_lanes_10[16] = {src[6 * src_stride - 1], src[6 * src_stride],
           src[6 * src_stride + 1], src[6 * src_stride + 2], src[6 * src_stride + 3],
           src[6 * src_stride + 4], src[6 * src_stride + 5], src[6 * src_stride + 6],
           src[6 * src_stride + 7], src[6 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_10 = vld1q_u8(row2_lanes_10);
-      const uint16x8_t t172_0 = vaddw_u8(t171_0, vget_low_u8(row2_10));
-      const uint16x8_t t172_1 = vaddw_high_u8(t171_1, row2_10);
+      uint8x16_t row2_10 = vld1q_u8(row2_lanes_10);
+      uint16x8_t t172_0 = vaddw_u8(t171_0, vget_low_u8(row2_10));
+      uint16x8_t t172_1 = vaddw_high_u8(t171_1, row2_10);
       const uint8_t row3_lanes_10[16] = {src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], src[6 * src_stride + 7],
           src[6 * src_stride + 8], src[6 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_10 = vld1q_u8(row3_lanes_10);
-      const uint16x8_t t173_0 = vaddw_u8(t172_0, vget_low_u8(row3_10));
-      const uint16x8_t t173_1 = vaddw_high_u8(t172_1, row3_10);
+      uint8x16_t row3_10 = vld1q_u8(row3_lanes_10);
+      uint16x8_t t173_0 = vaddw_u8(t172_0, vget_low_u8(row3_10));
+      uint16x8_t t173_1 = vaddw_high_u8(t172_1, row3_10);
       const uint8_t row4_lanes_10[16] = {src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], src[6 * src_stride + 8],
           src[6 * src_stride + 9], src[6 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_10 = vld1q_u8(row4_lanes_10);
-      const uint16x8_t total_0_19 = vaddw_u8(t173_0, vget_low_u8(row4_10));
-      const uint16x8_t total_1_19 = vaddw_high_u8(t173_1, row4_10);
+      uint8x16_t row4_10 = vld1q_u8(row4_lanes_10);
+      uint16x8_t total_0_19 = vaddw_u8(t173_0, vget_low_u8(row4_10));
+      uint16x8_t total_1_19 = vaddw_high_u8(t173_1, row4_10);
       vst1q_s16(&sums0[9][0], vreinterpretq_s16_u16(total_0_19));
       sums0[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_19), 0);
       sums0[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_19), 1);
-      const uint16x8_t values0_0_10 = vmull_u8(vget_low_u8(row0_10), vget_low_u8(row0_10));
-      const uint16x8_t values0_1_10 = vmull_high_u8(row0_10, row0_10);
-      const uint16x8_t values1_0_10 = vmull_u8(vget_low_u8(row1_10), vget_low_u8(row1_10));
-      const uint16x8_t values1_1_10 = vmull_high_u8(row1_10, row1_10);
-      const uint16x8_t values2_0_10 = vmull_u8(vget_low_u8(row2_10), vget_low_u8(row2_10));
-      const uint16x8_t values2_1_10 = vmull_high_u8(row2_10, row2_10);
-      const uint16x8_t values3_0_10 = vmull_u8(vget_low_u8(row3_10), vget_low_u8(row3_10));
-      const uint16x8_t values3_1_10 = vmull_high_u8(row3_10, row3_10);
-      const uint16x8_t v_0_10 = vmull_u8(vget_low_u8(row4_10), vget_low_u8(row4_10));
-      const uint16x8_t v_1_10 = vmull_high_u8(row4_10, row4_10);
-      const uint32x4_t t180_0 = vaddl_u16(vget_low_u16(values0_0_10), vget_low_u16(values1_0_10));
-      const uint32x4_t t180_1 = vaddl_high_u16(values0_0_10, values1_0_10);
-      const uint32x4_t t180_2 = vaddl_u16(vget_low_u16(values0_1_10), vget_low_u16(values1_1_10));
-      const uint32x4_t t181_0 = vaddw_u16(t180_0, vget_low_u16(values2_0_10));
-      const uint32x4_t t181_1 = vaddw_high_u16(t180_1, values2_0_10);
-      const uint32x4_t t181_2 = vaddw_u16(t180_2, vget_low_u16(values2_1_10));
-      const uint32x4_t t182_0 = vaddw_u16(t181_0, vget_low_u16(values3_0_10));
-      const uint32x4_t t182_1 = vaddw_high_u16(t181_1, values3_0_10);
-      const uint32x4_t t182_2 = vaddw_u16(t181_2, vget_low_u16(values3_1_10));
-      const uint32x4_t total_0_20 = vaddw_u16(t182_0, vget_low_u16(v_0_10));
-      const uint32x4_t total_1_20 = vaddw_high_u16(t182_1, v_0_10);
-      const uint32x4_t total_2_10 = vaddw_u16(t182_2, vget_low_u16(v_1_10));
+      uint16x8_t values0_0_10 = vmull_u8(vget_low_u8(row0_10), vget_low_u8(row0_10));
+      uint16x8_t values0_1_10 = vmull_high_u8(row0_10, row0_10);
+      uint16x8_t values1_0_10 = vmull_u8(vget_low_u8(row1_10), vget_low_u8(row1_10));
+      uint16x8_t values1_1_10 = vmull_high_u8(row1_10, row1_10);
+      uint16x8_t values2_0_10 = vmull_u8(vget_low_u8(row2_10), vget_low_u8(row2_10));
+      uint16x8_t values2_1_10 = vmull_high_u8(row2_10, row2_10);
+      uint16x8_t values3_0_10 = vmull_u8(vget_low_u8(row3_10), vget_low_u8(row3_10));
+      uint16x8_t values3_1_10 = vmull_high_u8(row3_10, row3_10);
+      uint16x8_t v_0_10 = vmull_u8(vget_low_u8(row4_10), vget_low_u8(row4_10));
+      uint16x8_t v_1_10 = vmull_high_u8(row4_10, row4_10);
+      uint32x4_t t180_0 = vaddl_u16(vget_low_u16(values0_0_10), vget_low_u16(values1_0_10));
+      uint32x4_t t180_1 = vaddl_high_u16(values0_0_10, values1_0_10);
+      uint32x4_t t180_2 = vaddl_u16(vget_low_u16(values0_1_10), vget_low_u16(values1_1_10));
+      uint32x4_t t181_0 = vaddw_u16(t180_0, vget_low_u16(values2_0_10));
+      uint32x4_t t181_1 = vaddw_high_u16(t180_1, values2_0_10);
+      uint32x4_t t181_2 = vaddw_u16(t180_2, vget_low_u16(values2_1_10));
+      uint32x4_t t182_0 = vaddw_u16(t181_0, vget_low_u16(values3_0_10));
+      uint32x4_t t182_1 = vaddw_high_u16(t181_1, values3_0_10);
+      uint32x4_t t182_2 = vaddw_u16(t181_2, vget_low_u16(values3_1_10));
+      uint32x4_t total_0_20 = vaddw_u16(t182_0, vget_low_u16(v_0_10));
+      uint32x4_t total_1_20 = vaddw_high_u16(t182_1, v_0_10);
+      uint32x4_t total_2_10 = vaddw_u16(t182_2, vget_low_u16(v_1_10));
       vst1q_s32(&squares0[9][0], vreinterpretq_s32_u32(total_0_20));
       vst1q_s32(&squares0[9][4], vreinterpretq_s32_u32(total_1_20));
       squares0[9][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_10), 0);
@@ -686,60 +686,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[7 * src_stride], src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_11 = vld1q_u8(row1_lanes_11);
+      uint8x16_t row1_11 = vld1q_u8(row1_lanes_11);
       const uint8_t row0_lanes_11[16] = {src[7 * src_stride - 3], src[7 * src_stride - 2],
           src[7 * src_stride - 1], src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_11 = vld1q_u8(row0_lanes_11);
-      const uint16x8_t t189_0 = vaddl_u8(vget_low_u8(row0_11), vget_low_u8(row1_11));
-      const uint16x8_t t189_1 = vaddl_high_u8(row0_11, row1_11);
+      uint8x16_t row0_11 = vld1q_u8(row0_lanes_11);
+      uint16x8_t t189_0 = vaddl_u8(vget_low_u8(row0_11), vget_low_u8(row1_11));
+      uint16x8_t t189_1 = vaddl_high_u8(row0_11, row1_11);
       const uint8_t row2_lanes_11[16] = {src[7 * src_stride - 1], src[7 * src_stride],
           src[7 * src_stride + 1], src[7 * src_stride + 2], src[7 * src_stride + 3],
           src[7 * src_stride + 4], src[7 * src_stride + 5], src[7 * src_stride + 6],
           src[7 * src_stride + 7], src[7 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_11 = vld1q_u8(row2_lanes_11);
-      const uint16x8_t t190_0 = vaddw_u8(t189_0, vget_low_u8(row2_11));
-      const uint16x8_t t190_1 = vaddw_high_u8(t189_1, row2_11);
+      uint8x16_t row2_11 = vld1q_u8(row2_lanes_11);
+      uint16x8_t t190_0 = vaddw_u8(t189_0, vget_low_u8(row2_11));
+      uint16x8_t t190_1 = vaddw_high_u8(t189_1, row2_11);
       const uint8_t row3_lanes_11[16] = {src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], src[7 * src_stride + 7],
           src[7 * src_stride + 8], src[7 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_11 = vld1q_u8(row3_lanes_11);
-      const uint16x8_t t191_0 = vaddw_u8(t190_0, vget_low_u8(row3_11));
-      const uint16x8_t t191_1 = vaddw_high_u8(t190_1, row3_11);
+      uint8x16_t row3_11 = vld1q_u8(row3_lanes_11);
+      uint16x8_t t191_0 = vaddw_u8(t190_0, vget_low_u8(row3_11));
+      uint16x8_t t191_1 = vaddw_high_u8(t190_1, row3_11);
       const uint8_t row4_lanes_11[16] = {src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], src[7 * src_stride + 8],
           src[7 * src_stride + 9], src[7 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_11 = vld1q_u8(row4_lanes_11);
-      const uint16x8_t total_0_21 = vaddw_u8(t191_0, vget_low_u8(row4_11));
-      const uint16x8_t total_1_21 = vaddw_high_u8(t191_1, row4_11);
+      uint8x16_t row4_11 = vld1q_u8(row4_lanes_11);
+      uint16x8_t total_0_21 = vaddw_u8(t191_0, vget_low_u8(row4_11));
+      uint16x8_t total_1_21 = vaddw_high_u8(t191_1, row4_11);
       vst1q_s16(&sums0[10][0], vreinterpretq_s16_u16(total_0_21));
       sums0[10][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_21), 0);
       sums0[10][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_21), 1);
-      const uint16x8_t values0_0_11 = vmull_u8(vget_low_u8(row0_11), vget_low_u8(row0_11));
-      const uint16x8_t values0_1_11 = vmull_high_u8(row0_11, row0_11);
-      const uint16x8_t values1_0_11 = vmull_u8(vget_low_u8(row1_11), vget_low_u8(row1_11));
-      const uint16x8_t values1_1_11 = vmull_high_u8(row1_11, row1_11);
-      const uint16x8_t values2_0_11 = vmull_u8(vget_low_u8(row2_11), vget_low_u8(row2_11));
-      const uint16x8_t values2_1_11 = vmull_high_u8(row2_11, row2_11);
-      const uint16x8_t values3_0_11 = vmull_u8(vget_low_u8(row3_11), vget_low_u8(row3_11));
-      const uint16x8_t values3_1_11 = vmull_high_u8(row3_11, row3_11);
-      const uint16x8_t v_0_11 = vmull_u8(vget_low_u8(row4_11), vget_low_u8(row4_11));
-      const uint16x8_t v_1_11 = vmull_high_u8(row4_11, row4_11);
-      const uint32x4_t t198_0 = vaddl_u16(vget_low_u16(values0_0_11), vget_low_u16(values1_0_11));
-      const uint32x4_t t198_1 = vaddl_high_u16(values0_0_11, values1_0_11);
-      const uint32x4_t t198_2 = vaddl_u16(vget_low_u16(values0_1_11), vget_low_u16(values1_1_11));
-      const uint32x4_t t199_0 = vaddw_u16(t198_0, vget_low_u16(values2_0_11));
-      const uint32x4_t t199_1 = vaddw_high_u16(t198_1, values2_0_11);
-      const uint32x4_t t199_2 = vaddw_u16(t198_2, vget_low_u16(values2_1_11));
-      const uint32x4_t t200_0 = vaddw_u16(t199_0, vget_low_u16(values3_0_11));
-      const uint32x4_t t200_1 = vaddw_high_u16(t199_1, values3_0_11);
-      const uint32x4_t t200_2 = vaddw_u16(t199_2, vget_low_u16(values3_1_11));
-      const uint32x4_t total_0_22 = vaddw_u16(t200_0, vget_low_u16(v_0_11));
-      const uint32x4_t total_1_22 = vaddw_high_u16(t200_1, v_0_11);
-      const uint32x4_t total_2_11 = vaddw_u16(t200_2, vget_low_u16(v_1_11));
+      uint16x8_t values0_0_11 = vmull_u8(vget_low_u8(row0_11), vget_low_u8(row0_11));
+      uint16x8_t values0_1_11 = vmull_high_u8(row0_11, row0_11);
+      uint16x8_t values1_0_11 = vmull_u8(vget_low_u8(row1_11), vget_low_u8(row1_11));
+      uint16x8_t values1_1_11 = vmull_high_u8(row1_11, row1_11);
+      uint16x8_t values2_0_11 = vmull_u8(vget_low_u8(row2_11), vget_low_u8(row2_11));
+      uint16x8_t values2_1_11 = vmull_high_u8(row2_11, row2_11);
+      uint16x8_t values3_0_11 = vmull_u8(vget_low_u8(row3_11), vget_low_u8(row3_11));
+      uint16x8_t values3_1_11 = vmull_high_u8(row3_11, row3_11);
+      uint16x8_t v_0_11 = vmull_u8(vget_low_u8(row4_11), vget_low_u8(row4_11));
+      uint16x8_t v_1_11 = vmull_high_u8(row4_11, row4_11);
+      uint32x4_t t198_0 = vaddl_u16(vget_low_u16(values0_0_11), vget_low_u16(values1_0_11));
+      uint32x4_t t198_1 = vaddl_high_u16(values0_0_11, values1_0_11);
+      uint32x4_t t198_2 = vaddl_u16(vget_low_u16(values0_1_11), vget_low_u16(values1_1_11));
+      uint32x4_t t199_0 = vaddw_u16(t198_0, vget_low_u16(values2_0_11));
+      uint32x4_t t199_1 = vaddw_high_u16(t198_1, values2_0_11);
+      uint32x4_t t199_2 = vaddw_u16(t198_2, vget_low_u16(values2_1_11));
+      uint32x4_t t200_0 = vaddw_u16(t199_0, vget_low_u16(values3_0_11));
+      uint32x4_t t200_1 = vaddw_high_u16(t199_1, values3_0_11);
+      uint32x4_t t200_2 = vaddw_u16(t199_2, vget_low_u16(values3_1_11));
+      uint32x4_t total_0_22 = vaddw_u16(t200_0, vget_low_u16(v_0_11));
+      uint32x4_t total_1_22 = vaddw_high_u16(t200_1, v_0_11);
+      uint32x4_t total_2_11 = vaddw_u16(t200_2, vget_low_u16(v_1_11));
       vst1q_s32(&squares0[10][0], vreinterpretq_s32_u32(total_0_22));
       vst1q_s32(&squares0[10][4], vreinterpretq_s32_u32(total_1_22));
       squares0[10][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_11), 0);
@@ -748,60 +748,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[8 * src_stride], src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_12 = vld1q_u8(row1_lanes_12);
+      uint8x16_t row1_12 = vld1q_u8(row1_lanes_12);
       const uint8_t row0_lanes_12[16] = {src[8 * src_stride - 3], src[8 * src_stride - 2],
           src[8 * src_stride - 1], src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_12 = vld1q_u8(row0_lanes_12);
-      const uint16x8_t t207_0 = vaddl_u8(vget_low_u8(row0_12), vget_low_u8(row1_12));
-      const uint16x8_t t207_1 = vaddl_high_u8(row0_12, row1_12);
+      uint8x16_t row0_12 = vld1q_u8(row0_lanes_12);
+      uint16x8_t t207_0 = vaddl_u8(vget_low_u8(row0_12), vget_low_u8(row1_12));
+      uint16x8_t t207_1 = vaddl_high_u8(row0_12, row1_12);
       const uint8_t row2_lanes_12[16] = {src[8 * src_stride - 1], src[8 * src_stride],
           src[8 * src_stride + 1], src[8 * src_stride + 2], src[8 * src_stride + 3],
           src[8 * src_stride + 4], src[8 * src_stride + 5], src[8 * src_stride + 6],
           src[8 * src_stride + 7], src[8 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_12 = vld1q_u8(row2_lanes_12);
-      const uint16x8_t t208_0 = vaddw_u8(t207_0, vget_low_u8(row2_12));
-      const uint16x8_t t208_1 = vaddw_high_u8(t207_1, row2_12);
+      uint8x16_t row2_12 = vld1q_u8(row2_lanes_12);
+      uint16x8_t t208_0 = vaddw_u8(t207_0, vget_low_u8(row2_12));
+      uint16x8_t t208_1 = vaddw_high_u8(t207_1, row2_12);
       const uint8_t row3_lanes_12[16] = {src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], src[8 * src_stride + 7],
           src[8 * src_stride + 8], src[8 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_12 = vld1q_u8(row3_lanes_12);
-      const uint16x8_t t209_0 = vaddw_u8(t208_0, vget_low_u8(row3_12));
-      const uint16x8_t t209_1 = vaddw_high_u8(t208_1, row3_12);
+      uint8x16_t row3_12 = vld1q_u8(row3_lanes_12);
+      uint16x8_t t209_0 = vaddw_u8(t208_0, vget_low_u8(row3_12));
+      uint16x8_t t209_1 = vaddw_high_u8(t208_1, row3_12);
       const uint8_t row4_lanes_12[16] = {src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], src[8 * src_stride + 8],
           src[8 * src_stride + 9], src[8 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_12 = vld1q_u8(row4_lanes_12);
-      const uint16x8_t total_0_23 = vaddw_u8(t209_0, vget_low_u8(row4_12));
-      const uint16x8_t total_1_23 = vaddw_high_u8(t209_1, row4_12);
+      uint8x16_t row4_12 = vld1q_u8(row4_lanes_12);
+      uint16x8_t total_0_23 = vaddw_u8(t209_0, vget_low_u8(row4_12));
+      uint16x8_t total_1_23 = vaddw_high_u8(t209_1, row4_12);
       vst1q_s16(&sums0[11][0], vreinterpretq_s16_u16(total_0_23));
       sums0[11][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_23), 0);
       sums0[11][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_23), 1);
-      const uint16x8_t values0_0_12 = vmull_u8(vget_low_u8(row0_12), vget_low_u8(row0_12));
-      const uint16x8_t values0_1_12 = vmull_high_u8(row0_12, row0_12);
-      const uint16x8_t values1_0_12 = vmull_u8(vget_low_u8(row1_12), vget_low_u8(row1_12));
-      const uint16x8_t values1_1_12 = vmull_high_u8(row1_12, row1_12);
-      const uint16x8_t values2_0_12 = vmull_u8(vget_low_u8(row2_12), vget_low_u8(row2_12));
-      const uint16x8_t values2_1_12 = vmull_high_u8(row2_12, row2_12);
-      const uint16x8_t values3_0_12 = vmull_u8(vget_low_u8(row3_12), vget_low_u8(row3_12));
-      const uint16x8_t values3_1_12 = vmull_high_u8(row3_12, row3_12);
-      const uint16x8_t v_0_12 = vmull_u8(vget_low_u8(row4_12), vget_low_u8(row4_12));
-      const uint16x8_t v_1_12 = vmull_high_u8(row4_12, row4_12);
-      const uint32x4_t t216_0 = vaddl_u16(vget_low_u16(values0_0_12), vget_low_u16(values1_0_12));
-      const uint32x4_t t216_1 = vaddl_high_u16(values0_0_12, values1_0_12);
-      const uint32x4_t t216_2 = vaddl_u16(vget_low_u16(values0_1_12), vget_low_u16(values1_1_12));
-      const uint32x4_t t217_0 = vaddw_u16(t216_0, vget_low_u16(values2_0_12));
-      const uint32x4_t t217_1 = vaddw_high_u16(t216_1, values2_0_12);
-      const uint32x4_t t217_2 = vaddw_u16(t216_2, vget_low_u16(values2_1_12));
-      const uint32x4_t t218_0 = vaddw_u16(t217_0, vget_low_u16(values3_0_12));
-      const uint32x4_t t218_1 = vaddw_high_u16(t217_1, values3_0_12);
-      const uint32x4_t t218_2 = vaddw_u16(t217_2, vget_low_u16(values3_1_12));
-      const uint32x4_t total_0_24 = vaddw_u16(t218_0, vget_low_u16(v_0_12));
-      const uint32x4_t total_1_24 = vaddw_high_u16(t218_1, v_0_12);
-      const uint32x4_t total_2_12 = vaddw_u16(t218_2, vget_low_u16(v_1_12));
+      uint16x8_t values0_0_12 = vmull_u8(vget_low_u8(row0_12), vget_low_u8(row0_12));
+      uint16x8_t values0_1_12 = vmull_high_u8(row0_12, row0_12);
+      uint16x8_t values1_0_12 = vmull_u8(vget_low_u8(row1_12), vget_low_u8(row1_12));
+      uint16x8_t values1_1_12 = vmull_high_u8(row1_12, row1_12);
+      uint16x8_t values2_0_12 = vmull_u8(vget_low_u8(row2_12), vget_low_u8(row2_12));
+      uint16x8_t values2_1_12 = vmull_high_u8(row2_12, row2_12);
+      uint16x8_t values3_0_12 = vmull_u8(vget_low_u8(row3_12), vget_low_u8(row3_12));
+      uint16x8_t values3_1_12 = vmull_high_u8(row3_12, row3_12);
+      uint16x8_t v_0_12 = vmull_u8(vget_low_u8(row4_12), vget_low_u8(row4_12));
+      uint16x8_t v_1_12 = vmull_high_u8(row4_12, row4_12);
+      uint32x4_t t216_0 = vaddl_u16(vget_low_u16(values0_0_12), vget_low_u16(values1_0_12));
+      uint32x4_t t216_1 = vaddl_high_u16(values0_0_12, values1_0_12);
+      uint32x4_t t216_2 = vaddl_u16(vget_low_u16(values0_1_12), vget_low_u16(values1_1_12));
+      uint32x4_t t217_0 = vaddw_u16(t216_0, vget_low_u16(values2_0_12));
+      uint32x4_t t217_1 = vaddw_high_u16(t216_1, values2_0_12);
+      uint32x4_t t217_2 = vaddw_u16(t216_2, vget_low_u16(values2_1_12));
+      uint32x4_t t218_0 = vaddw_u16(t217_0, vget_low_u16(values3_0_12));
+      uint32x4_t t218_1 = vaddw_high_u16(t217_1, values3_0_12);
+      uint32x4_t t218_2 = vaddw_u16(t217_2, vget_low_u16(values3_1_12));
+      uint32x4_t total_0_24 = vaddw_u16(t218_0, vget_low_u16(v_0_12));
+      uint32x4_t total_1_24 = vaddw_high_u16(t218_1, v_0_12);
+      uint32x4_t total_2_12 = vaddw_u16(t218_2, vget_low_u16(v_1_12));
       vst1q_s32(&squares0[11][0], vreinterpretq_s32_u32(total_0_24));
       vst1q_s32(&squares0[11][4], vreinterpretq_s32_u32(total_1_24));
       squares0[11][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_12), 0);
@@ -810,60 +810,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[9 * src_stride], src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_13 = vld1q_u8(row1_lanes_13);
+      uint8x16_t row1_13 = vld1q_u8(row1_lanes_13);
       const uint8_t row0_lanes_13[16] = {src[9 * src_stride - 3], src[9 * src_stride - 2],
           src[9 * src_stride - 1], src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_13 = vld1q_u8(row0_lanes_13);
-      const uint16x8_t t225_0 = vaddl_u8(vget_low_u8(row0_13), vget_low_u8(row1_13));
-      const uint16x8_t t225_1 = vaddl_high_u8(row0_13, row1_13);
+      uint8x16_t row0_13 = vld1q_u8(row0_lanes_13);
+      uint16x8_t t225_0 = vaddl_u8(vget_low_u8(row0_13), vget_low_u8(row1_13));
+      uint16x8_t t225_1 = vaddl_high_u8(row0_13, row1_13);
       const uint8_t row2_lanes_13[16] = {src[9 * src_stride - 1], src[9 * src_stride],
           src[9 * src_stride + 1], src[9 * src_stride + 2], src[9 * src_stride + 3],
           src[9 * src_stride + 4], src[9 * src_stride + 5], src[9 * src_stride + 6],
           src[9 * src_stride + 7], src[9 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_13 = vld1q_u8(row2_lanes_13);
-      const uint16x8_t t226_0 = vaddw_u8(t225_0, vget_low_u8(row2_13));
-      const uint16x8_t t226_1 = vaddw_high_u8(t225_1, row2_13);
+      uint8x16_t row2_13 = vld1q_u8(row2_lanes_13);
+      uint16x8_t t226_0 = vaddw_u8(t225_0, vget_low_u8(row2_13));
+      uint16x8_t t226_1 = vaddw_high_u8(t225_1, row2_13);
       const uint8_t row3_lanes_13[16] = {src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], src[9 * src_stride + 7],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_13 = vld1q_u8(row3_lanes_13);
-      const uint16x8_t t227_0 = vaddw_u8(t226_0, vget_low_u8(row3_13));
-      const uint16x8_t t227_1 = vaddw_high_u8(t226_1, row3_13);
+      uint8x16_t row3_13 = vld1q_u8(row3_lanes_13);
+      uint16x8_t t227_0 = vaddw_u8(t226_0, vget_low_u8(row3_13));
+      uint16x8_t t227_1 = vaddw_high_u8(t226_1, row3_13);
       const uint8_t row4_lanes_13[16] = {src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], src[9 * src_stride + 8],
           src[9 * src_stride + 9], src[9 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_13 = vld1q_u8(row4_lanes_13);
-      const uint16x8_t total_0_25 = vaddw_u8(t227_0, vget_low_u8(row4_13));
-      const uint16x8_t total_1_25 = vaddw_high_u8(t227_1, row4_13);
+      uint8x16_t row4_13 = vld1q_u8(row4_lanes_13);
+      uint16x8_t total_0_25 = vaddw_u8(t227_0, vget_low_u8(row4_13));
+      uint16x8_t total_1_25 = vaddw_high_u8(t227_1, row4_13);
       vst1q_s16(&sums0[12][0], vreinterpretq_s16_u16(total_0_25));
       sums0[12][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_25), 0);
       sums0[12][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_25), 1);
-      const uint16x8_t values0_0_13 = vmull_u8(vget_low_u8(row0_13), vget_low_u8(row0_13));
-      const uint16x8_t values0_1_13 = vmull_high_u8(row0_13, row0_13);
-      const uint16x8_t values1_0_13 = vmull_u8(vget_low_u8(row1_13), vget_low_u8(row1_13));
-      const uint16x8_t values1_1_13 = vmull_high_u8(row1_13, row1_13);
-      const uint16x8_t values2_0_13 = vmull_u8(vget_low_u8(row2_13), vget_low_u8(row2_13));
-      const uint16x8_t values2_1_13 = vmull_high_u8(row2_13, row2_13);
-      const uint16x8_t values3_0_13 = vmull_u8(vget_low_u8(row3_13), vget_low_u8(row3_13));
-      const uint16x8_t values3_1_13 = vmull_high_u8(row3_13, row3_13);
-      const uint16x8_t v_0_13 = vmull_u8(vget_low_u8(row4_13), vget_low_u8(row4_13));
-      const uint16x8_t v_1_13 = vmull_high_u8(row4_13, row4_13);
-      const uint32x4_t t234_0 = vaddl_u16(vget_low_u16(values0_0_13), vget_low_u16(values1_0_13));
-      const uint32x4_t t234_1 = vaddl_high_u16(values0_0_13, values1_0_13);
-      const uint32x4_t t234_2 = vaddl_u16(vget_low_u16(values0_1_13), vget_low_u16(values1_1_13));
-      const uint32x4_t t235_0 = vaddw_u16(t234_0, vget_low_u16(values2_0_13));
-      const uint32x4_t t235_1 = vaddw_high_u16(t234_1, values2_0_13);
-      const uint32x4_t t235_2 = vaddw_u16(t234_2, vget_low_u16(values2_1_13));
-      const uint32x4_t t236_0 = vaddw_u16(t235_0, vget_low_u16(values3_0_13));
-      const uint32x4_t t236_1 = vaddw_high_u16(t235_1, values3_0_13);
-      const uint32x4_t t236_2 = vaddw_u16(t235_2, vget_low_u16(values3_1_13));
-      const uint32x4_t total_0_26 = vaddw_u16(t236_0, vget_low_u16(v_0_13));
-      const uint32x4_t total_1_26 = vaddw_high_u16(t236_1, v_0_13);
-      const uint32x4_t total_2_13 = vaddw_u16(t236_2, vget_low_u16(v_1_13));
+      uint16x8_t values0_0_13 = vmull_u8(vget_low_u8(row0_13), vget_low_u8(row0_13));
+      uint16x8_t values0_1_13 = vmull_high_u8(row0_13, row0_13);
+      uint16x8_t values1_0_13 = vmull_u8(vget_low_u8(row1_13), vget_low_u8(row1_13));
+      uint16x8_t values1_1_13 = vmull_high_u8(row1_13, row1_13);
+      uint16x8_t values2_0_13 = vmull_u8(vget_low_u8(row2_13), vget_low_u8(row2_13));
+      uint16x8_t values2_1_13 = vmull_high_u8(row2_13, row2_13);
+      uint16x8_t values3_0_13 = vmull_u8(vget_low_u8(row3_13), vget_low_u8(row3_13));
+      uint16x8_t values3_1_13 = vmull_high_u8(row3_13, row3_13);
+      uint16x8_t v_0_13 = vmull_u8(vget_low_u8(row4_13), vget_low_u8(row4_13));
+      uint16x8_t v_1_13 = vmull_high_u8(row4_13, row4_13);
+      uint32x4_t t234_0 = vaddl_u16(vget_low_u16(values0_0_13), vget_low_u16(values1_0_13));
+      uint32x4_t t234_1 = vaddl_high_u16(values0_0_13, values1_0_13);
+      uint32x4_t t234_2 = vaddl_u16(vget_low_u16(values0_1_13), vget_low_u16(values1_1_13));
+      uint32x4_t t235_0 = vaddw_u16(t234_0, vget_low_u16(values2_0_13));
+      uint32x4_t t235_1 = vaddw_high_u16(t234_1, values2_0_13);
+      uint32x4_t t235_2 = vaddw_u16(t234_2, vget_low_u16(values2_1_13));
+      uint32x4_t t236_0 = vaddw_u16(t235_0, vget_low_u16(values3_0_13));
+      uint32x4_t t236_1 = vaddw_high_u16(t235_1, values3_0_13);
+      uint32x4_t t236_2 = vaddw_u16(t235_2, vget_low_u16(values3_1_13));
+      uint32x4_t total_0_26 = vaddw_u16(t236_0, vget_low_u16(v_0_13));
+      uint32x4_t total_1_26 = vaddw_high_u16(t236_1, v_0_13);
+      uint32x4_t total_2_13 = vaddw_u16(t236_2, vget_low_u16(v_1_13));
       vst1q_s32(&squares0[12][0], vreinterpretq_s32_u32(total_0_26));
       vst1q_s32(&squares0[12][4], vreinterpretq_s32_u32(total_1_26));
       squares0[12][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_13), 0);
@@ -872,86 +872,86 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 2 of 9: x = 0..9; writes a0, b0 */
   {
-    const int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_2 > 0) {
-      const int32_t scale_3 = scale0_table[daedalus_clip(set, 0, 15)];
-      const int16x8_t values1_0_14 = vld1q_s16(&sums0[1][0]);
+      int32_t scale_3 = scale0_table[daedalus_clip(set, 0, 15)];
+      int16x8_t values1_0_14 = vld1q_s16(&sums0[1][0]);
       const int16_t values1_lanes[8] = {sums0[1][8], sums0[1][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values1_1_14 = vld1q_s16(values1_lanes);
-      const int16x8_t values0_0_14 = vld1q_s16(&sums0[0][0]);
+      int16x8_t values1_1_14 = vld1q_s16(values1_lanes);
+      int16x8_t values0_0_14 = vld1q_s16(&sums0[0][0]);
       const int16_t values0_lanes[8] = {sums0[0][8], sums0[0][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values0_1_14 = vld1q_s16(values0_lanes);
-      const int16x8_t t9_0_2 = vaddq_s16(values0_0_14, values1_0_14);
-      const int16x8_t t9_1_2 = vaddq_s16(values0_1_14, values1_1_14);
-      const int16x8_t values2_0_14 = vld1q_s16(&sums0[2][0]);
+      int16x8_t values0_1_14 = vld1q_s16(values0_lanes);
+      int16x8_t t9_0_2 = vaddq_s16(values0_0_14, values1_0_14);
+      int16x8_t t9_1_2 = vaddq_s16(values0_1_14, values1_1_14);
+      int16x8_t values2_0_14 = vld1q_s16(&sums0[2][0]);
       const int16_t values2_lanes[8] = {sums0[2][8], sums0[2][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values2_1_14 = vld1q_s16(values2_lanes);
-      const int16x8_t t10_0_2 = vaddq_s16(t9_0_2, values2_0_14);
-      const int16x8_t t10_1_2 = vaddq_s16(t9_1_2, values2_1_14);
-      const int16x8_t values3_0_14 = vld1q_s16(&sums0[3][0]);
+      int16x8_t values2_1_14 = vld1q_s16(values2_lanes);
+      int16x8_t t10_0_2 = vaddq_s16(t9_0_2, values2_0_14);
+      int16x8_t t10_1_2 = vaddq_s16(t9_1_2, values2_1_14);
+      int16x8_t values3_0_14 = vld1q_s16(&sums0[3][0]);
       const int16_t values3_lanes[8] = {sums0[3][8], sums0[3][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_14 = vld1q_s16(values3_lanes);
-      const int16x8_t t11_0_2 = vaddq_s16(t10_0_2, values3_0_14);
-      const int16x8_t t11_1_2 = vaddq_s16(t10_1_2, values3_1_14);
-      const int16x8_t v_0_14 = vld1q_s16(&sums0[4][0]);
+      int16x8_t values3_1_14 = vld1q_s16(values3_lanes);
+      int16x8_t t11_0_2 = vaddq_s16(t10_0_2, values3_0_14);
+      int16x8_t t11_1_2 = vaddq_s16(t10_1_2, values3_1_14);
+      int16x8_t v_0_14 = vld1q_s16(&sums0[4][0]);
       const int16_t v_lanes[8] = {sums0[4][8], sums0[4][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_14 = vld1q_s16(v_lanes);
-      const int16x8_t total_0_27 = vaddq_s16(t11_0_2, v_0_14);
-      const int16x8_t total_1_27 = vaddq_s16(t11_1_2, v_1_14);
-      const int32x4_t values1_0_15 = vld1q_s32(&squares0[1][0]);
-      const int32x4_t values1_1_15 = vld1q_s32(&squares0[1][4]);
-      const int32x4_t values1_2 =
+      int16x8_t v_1_14 = vld1q_s16(v_lanes);
+      int16x8_t total_0_27 = vaddq_s16(t11_0_2, v_0_14);
+      int16x8_t total_1_27 = vaddq_s16(t11_1_2, v_1_14);
+      int32x4_t values1_0_15 = vld1q_s32(&squares0[1][0]);
+      int32x4_t values1_1_15 = vld1q_s32(&squares0[1][4]);
+      int32x4_t values1_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[1][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[1][8]), 1));
-      const int32x4_t values0_0_15 = vld1q_s32(&squares0[0][0]);
-      const int32x4_t values0_1_15 = vld1q_s32(&squares0[0][4]);
-      const int32x4_t values0_2 =
+      int32x4_t values0_0_15 = vld1q_s32(&squares0[0][0]);
+      int32x4_t values0_1_15 = vld1q_s32(&squares0[0][4]);
+      int32x4_t values0_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[0][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[0][8]), 1));
-      const int32x4_t t18_0_2 = vaddq_s32(values0_0_15, values1_0_15);
-      const int32x4_t t18_1_2 = vaddq_s32(values0_1_15, values1_1_15);
-      const int32x4_t t18_2_2 = vaddq_s32(values0_2, values1_2);
-      const int32x4_t values2_0_15 = vld1q_s32(&squares0[2][0]);
-      const int32x4_t values2_1_15 = vld1q_s32(&squares0[2][4]);
-      const int32x4_t values2_2 =
+      int32x4_t t18_0_2 = vaddq_s32(values0_0_15, values1_0_15);
+      int32x4_t t18_1_2 = vaddq_s32(values0_1_15, values1_1_15);
+      int32x4_t t18_2_2 = vaddq_s32(values0_2, values1_2);
+      int32x4_t values2_0_15 = vld1q_s32(&squares0[2][0]);
+      int32x4_t values2_1_15 = vld1q_s32(&squares0[2][4]);
+      int32x4_t values2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[2][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[2][8]), 1));
-      const int32x4_t t19_0_2 = vaddq_s32(t18_0_2, values2_0_15);
-      const int32x4_t t19_1_2 = vaddq_s32(t18_1_2, values2_1_15);
-      const int32x4_t t19_2_2 = vaddq_s32(t18_2_2, values2_2);
-      const int32x4_t values3_0_15 = vld1q_s32(&squares0[3][0]);
-      const int32x4_t values3_1_15 = vld1q_s32(&squares0[3][4]);
-      const int32x4_t values3_2 =
+      int32x4_t t19_0_2 = vaddq_s32(t18_0_2, values2_0_15);
+      int32x4_t t19_1_2 = vaddq_s32(t18_1_2, values2_1_15);
+      int32x4_t t19_2_2 = vaddq_s32(t18_2_2, values2_2);
+      int32x4_t values3_0_15 = vld1q_s32(&squares0[3][0]);
+      int32x4_t values3_1_15 = vld1q_s32(&squares0[3][4]);
+      int32x4_t values3_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[3][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[3][8]), 1));
-      const int32x4_t t20_0_2 = vaddq_s32(t19_0_2, values3_0_15);
-      const int32x4_t t20_1_2 = vaddq_s32(t19_1_2, values3_1_15);
-      const int32x4_t t20_2_2 = vaddq_s32(t19_2_2, values3_2);
-      const int32x4_t v_0_15 = vld1q_s32(&squares0[4][0]);
-      const int32x4_t v_1_15 = vld1q_s32(&squares0[4][4]);
-      const int32x4_t v_2 =
+      int32x4_t t20_0_2 = vaddq_s32(t19_0_2, values3_0_15);
+      int32x4_t t20_1_2 = vaddq_s32(t19_1_2, values3_1_15);
+      int32x4_t t20_2_2 = vaddq_s32(t19_2_2, values3_2);
+      int32x4_t v_0_15 = vld1q_s32(&squares0[4][0]);
+      int32x4_t v_1_15 = vld1q_s32(&squares0[4][4]);
+      int32x4_t v_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[4][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[4][8]), 1));
-      const int32x4_t square_0 = vaddq_s32(t20_0_2, v_0_15);
-      const int32x4_t square_1 = vaddq_s32(t20_1_2, v_1_15);
-      const int32x4_t square_2 = vaddq_s32(t20_2_2, v_2);
-      const int32x4_t t23_0 = vmulq_laneq_s32(square_0, multipliers32, 0);
-      const int32x4_t t23_1 = vmulq_laneq_s32(square_1, multipliers32, 0);
-      const int32x4_t t23_2 = vmulq_laneq_s32(square_2, multipliers32, 0);
-      const uint32x4_t t25_0 = vmlsl_u16(vreinterpretq_u32_s32(t23_0),
+      int32x4_t square_0 = vaddq_s32(t20_0_2, v_0_15);
+      int32x4_t square_1 = vaddq_s32(t20_1_2, v_1_15);
+      int32x4_t square_2 = vaddq_s32(t20_2_2, v_2);
+      int32x4_t t23_0 = vmulq_laneq_s32(square_0, multipliers32, 0);
+      int32x4_t t23_1 = vmulq_laneq_s32(square_1, multipliers32, 0);
+      int32x4_t t23_2 = vmulq_laneq_s32(square_2, multipliers32, 0);
+      uint32x4_t t25_0 = vmlsl_u16(vreinterpretq_u32_s32(t23_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_27)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_27)));
-      const uint32x4_t t25_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t23_1),
+      uint32x4_t t25_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t23_1),
           vreinterpretq_u16_s16(total_0_27), vreinterpretq_u16_s16(total_0_27));
-      const uint32x4_t t25_2 = vmlsl_u16(vreinterpretq_u32_s32(t23_2),
+      uint32x4_t t25_2 = vmlsl_u16(vreinterpretq_u32_s32(t23_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_27)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_27)));
-      const int32x4_t t27_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_0), (int32_t)scale_3);
-      const int32x4_t t27_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_1), (int32_t)scale_3);
-      const int32x4_t t27_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_2), (int32_t)scale_3);
-      const uint32x4_t t28_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_0_2), 20);
-      const uint32x4_t t28_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_1_2), 20);
-      const uint32x4_t t28_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_2), 20);
+      int32x4_t t27_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_0), (int32_t)scale_3);
+      int32x4_t t27_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_1), (int32_t)scale_3);
+      int32x4_t t27_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_2), (int32_t)scale_3);
+      uint32x4_t t28_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_0_2), 20);
+      uint32x4_t t28_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_1_2), 20);
+      uint32x4_t t28_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_2), 20);
       const uint16_t a2_lanes[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 2), 0, 255)],
@@ -960,88 +960,88 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 3), 0, 255)]};
-      const uint16x8_t a2_0 = vld1q_u16(a2_lanes);
+      uint16x8_t a2_0 = vld1q_u16(a2_lanes);
       const uint16_t a2_lanes_2[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t28_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t28_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1 = vld1q_u16(a2_lanes_2);
+      uint16x8_t a2_1 = vld1q_u16(a2_lanes_2);
       vst1q_s16(&a0[0][0], vreinterpretq_s16_u16(a2_0));
       a0[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1), 0);
       a0[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t k256 = vdupq_n_u16((uint16_t)(256));
-      const uint16x8_t t31_0 = vsubq_u16(k256, a2_0);
-      const uint16x8_t t31_1 = vsubq_u16(k256, a2_1);
-      const uint32x4_t t32_0 = vmull_u16(vget_low_u16(t31_0),
+      uint16x8_t k256 = vdupq_n_u16((uint16_t)(256));
+      uint16x8_t t31_0 = vsubq_u16(k256, a2_0);
+      uint16x8_t t31_1 = vsubq_u16(k256, a2_1);
+      uint32x4_t t32_0 = vmull_u16(vget_low_u16(t31_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_27)));
-      const uint32x4_t t32_1 = vmull_high_u16(t31_0, vreinterpretq_u16_s16(total_0_27));
-      const uint32x4_t t32_2 = vmull_u16(vget_low_u16(t31_1),
+      uint32x4_t t32_1 = vmull_high_u16(t31_0, vreinterpretq_u16_s16(total_0_27));
+      uint32x4_t t32_2 = vmull_u16(vget_low_u16(t31_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_27)));
-      const uint32x4_t t32_3 = vmull_high_u16(t31_1, vreinterpretq_u16_s16(total_1_27));
-      const int32x4_t t34_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_0), multipliers32, 1);
-      const int32x4_t t34_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_1), multipliers32, 1);
-      const int32x4_t t34_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_2), multipliers32, 1);
-      const int32x4_t t34_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_3), multipliers32, 1);
-      const int16x8_t t35_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_0, t34_1, 12);
-      const int16x8_t t35_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_2, t34_3, 12);
+      uint32x4_t t32_3 = vmull_high_u16(t31_1, vreinterpretq_u16_s16(total_1_27));
+      int32x4_t t34_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_0), multipliers32, 1);
+      int32x4_t t34_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_1), multipliers32, 1);
+      int32x4_t t34_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_2), multipliers32, 1);
+      int32x4_t t34_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_3), multipliers32, 1);
+      int16x8_t t35_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_0, t34_1, 12);
+      int16x8_t t35_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_2, t34_3, 12);
       vst1q_u16(&b0[0][0], vreinterpretq_u16_s16(t35_0));
       b0[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 0);
       b0[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t38_0_2 = vaddq_s16(values2_0_14, values3_0_14);
-      const int16x8_t t38_1_2 = vaddq_s16(values2_1_14, values3_1_14);
-      const int16x8_t t39_0 = vaddq_s16(t38_0_2, v_0_14);
-      const int16x8_t t39_1 = vaddq_s16(t38_1_2, v_1_14);
-      const int16x8_t values3_0_16 = vld1q_s16(&sums0[5][0]);
+      int16x8_t t38_0_2 = vaddq_s16(values2_0_14, values3_0_14);
+      int16x8_t t38_1_2 = vaddq_s16(values2_1_14, values3_1_14);
+      int16x8_t t39_0 = vaddq_s16(t38_0_2, v_0_14);
+      int16x8_t t39_1 = vaddq_s16(t38_1_2, v_1_14);
+      int16x8_t values3_0_16 = vld1q_s16(&sums0[5][0]);
       const int16_t values3_lanes_2[8] = {sums0[5][8], sums0[5][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_16 = vld1q_s16(values3_lanes_2);
-      const int16x8_t t40_0 = vaddq_s16(t39_0, values3_0_16);
-      const int16x8_t t40_1 = vaddq_s16(t39_1, values3_1_16);
-      const int16x8_t v_0_16 = vld1q_s16(&sums0[6][0]);
+      int16x8_t values3_1_16 = vld1q_s16(values3_lanes_2);
+      int16x8_t t40_0 = vaddq_s16(t39_0, values3_0_16);
+      int16x8_t t40_1 = vaddq_s16(t39_1, values3_1_16);
+      int16x8_t v_0_16 = vld1q_s16(&sums0[6][0]);
       const int16_t v_lanes_2[8] = {sums0[6][8], sums0[6][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_16 = vld1q_s16(v_lanes_2);
-      const int16x8_t total_0_28 = vaddq_s16(t40_0, v_0_16);
-      const int16x8_t total_1_28 = vaddq_s16(t40_1, v_1_16);
-      const int32x4_t t44_0 = vaddq_s32(values2_0_15, values3_0_15);
-      const int32x4_t t44_1 = vaddq_s32(values2_1_15, values3_1_15);
-      const int32x4_t t44_2 = vaddq_s32(values2_2, values3_2);
-      const int32x4_t t45_0_2 = vaddq_s32(t44_0, v_0_15);
-      const int32x4_t t45_1_2 = vaddq_s32(t44_1, v_1_15);
-      const int32x4_t t45_2 = vaddq_s32(t44_2, v_2);
-      const int32x4_t values3_0_17 = vld1q_s32(&squares0[5][0]);
-      const int32x4_t values3_1_17 = vld1q_s32(&squares0[5][4]);
-      const int32x4_t values3_2_2 =
+      int16x8_t v_1_16 = vld1q_s16(v_lanes_2);
+      int16x8_t total_0_28 = vaddq_s16(t40_0, v_0_16);
+      int16x8_t total_1_28 = vaddq_s16(t40_1, v_1_16);
+      int32x4_t t44_0 = vaddq_s32(values2_0_15, values3_0_15);
+      int32x4_t t44_1 = vaddq_s32(values2_1_15, values3_1_15);
+      int32x4_t t44_2 = vaddq_s32(values2_2, values3_2);
+      int32x4_t t45_0_2 = vaddq_s32(t44_0, v_0_15);
+      int32x4_t t45_1_2 = vaddq_s32(t44_1, v_1_15);
+      int32x4_t t45_2 = vaddq_s32(t44_2, v_2);
+      int32x4_t values3_0_17 = vld1q_s32(&squares0[5][0]);
+      int32x4_t values3_1_17 = vld1q_s32(&squares0[5][4]);
+      int32x4_t values3_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[5][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[5][8]), 1));
-      const int32x4_t t46_0_2 = vaddq_s32(t45_0_2, values3_0_17);
-      const int32x4_t t46_1_2 = vaddq_s32(t45_1_2, values3_1_17);
-      const int32x4_t t46_2 = vaddq_s32(t45_2, values3_2_2);
-      const int32x4_t v_0_17 = vld1q_s32(&squares0[6][0]);
-      const int32x4_t v_1_17 = vld1q_s32(&squares0[6][4]);
-      const int32x4_t v_2_2 =
+      int32x4_t t46_0_2 = vaddq_s32(t45_0_2, values3_0_17);
+      int32x4_t t46_1_2 = vaddq_s32(t45_1_2, values3_1_17);
+      int32x4_t t46_2 = vaddq_s32(t45_2, values3_2_2);
+      int32x4_t v_0_17 = vld1q_s32(&squares0[6][0]);
+      int32x4_t v_1_17 = vld1q_s32(&squares0[6][4]);
+      int32x4_t v_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[6][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[6][8]), 1));
-      const int32x4_t square_0_2 = vaddq_s32(t46_0_2, v_0_17);
-      const int32x4_t square_1_2 = vaddq_s32(t46_1_2, v_1_17);
-      const int32x4_t square_2_2 = vaddq_s32(t46_2, v_2_2);
-      const int32x4_t t48_0 = vmulq_laneq_s32(square_0_2, multipliers32, 0);
-      const int32x4_t t48_1 = vmulq_laneq_s32(square_1_2, multipliers32, 0);
-      const int32x4_t t48_2 = vmulq_laneq_s32(square_2_2, multipliers32, 0);
-      const uint32x4_t t50_0 = vmlsl_u16(vreinterpretq_u32_s32(t48_0),
+      int32x4_t square_0_2 = vaddq_s32(t46_0_2, v_0_17);
+      int32x4_t square_1_2 = vaddq_s32(t46_1_2, v_1_17);
+      int32x4_t square_2_2 = vaddq_s32(t46_2, v_2_2);
+      int32x4_t t48_0 = vmulq_laneq_s32(square_0_2, multipliers32, 0);
+      int32x4_t t48_1 = vmulq_laneq_s32(square_1_2, multipliers32, 0);
+      int32x4_t t48_2 = vmulq_laneq_s32(square_2_2, multipliers32, 0);
+      uint32x4_t t50_0 = vmlsl_u16(vreinterpretq_u32_s32(t48_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_28)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_28)));
-      const uint32x4_t t50_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t48_1),
+      uint32x4_t t50_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t48_1),
           vreinterpretq_u16_s16(total_0_28), vreinterpretq_u16_s16(total_0_28));
-      const uint32x4_t t50_2 = vmlsl_u16(vreinterpretq_u32_s32(t48_2),
+      uint32x4_t t50_2 = vmlsl_u16(vreinterpretq_u32_s32(t48_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_28)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_28)));
-      const int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(t50_0), (int32_t)scale_3);
-      const int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(t50_1), (int32_t)scale_3);
-      const int32x4_t t52_2 = vmulq_n_s32(vreinterpretq_s32_u32(t50_2), (int32_t)scale_3);
-      const uint32x4_t t53_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_0), 20);
-      const uint32x4_t t53_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_1), 20);
-      const uint32x4_t t53_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_2), 20);
+      int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(t50_0), (int32_t)scale_3);
+      int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(t50_1), (int32_t)scale_3);
+      int32x4_t t52_2 = vmulq_n_s32(vreinterpretq_s32_u32(t50_2), (int32_t)scale_3);
+      uint32x4_t t53_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_0), 20);
+      uint32x4_t t53_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_1), 20);
+      uint32x4_t t53_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_2), 20);
       const uint16_t a2_lanes_3[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 2), 0, 255)],
@@ -1050,87 +1050,87 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_2 = vld1q_u16(a2_lanes_3);
+      uint16x8_t a2_0_2 = vld1q_u16(a2_lanes_3);
       const uint16_t a2_lanes_4[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t53_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t53_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_2 = vld1q_u16(a2_lanes_4);
+      uint16x8_t a2_1_2 = vld1q_u16(a2_lanes_4);
       vst1q_s16(&a0[1][0], vreinterpretq_s16_u16(a2_0_2));
       a0[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_2), 0);
       a0[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_2), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t55_0_2 = vsubq_u16(k256, a2_0_2);
-      const uint16x8_t t55_1_2 = vsubq_u16(k256, a2_1_2);
-      const uint32x4_t t56_0_2 = vmull_u16(vget_low_u16(t55_0_2),
+      uint16x8_t t55_0_2 = vsubq_u16(k256, a2_0_2);
+      uint16x8_t t55_1_2 = vsubq_u16(k256, a2_1_2);
+      uint32x4_t t56_0_2 = vmull_u16(vget_low_u16(t55_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_28)));
-      const uint32x4_t t56_1_2 = vmull_high_u16(t55_0_2, vreinterpretq_u16_s16(total_0_28));
-      const uint32x4_t t56_2_2 = vmull_u16(vget_low_u16(t55_1_2),
+      uint32x4_t t56_1_2 = vmull_high_u16(t55_0_2, vreinterpretq_u16_s16(total_0_28));
+      uint32x4_t t56_2_2 = vmull_u16(vget_low_u16(t55_1_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_28)));
-      const uint32x4_t t56_3_2 = vmull_high_u16(t55_1_2, vreinterpretq_u16_s16(total_1_28));
-      const int32x4_t t57_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_0_2), multipliers32, 1);
-      const int32x4_t t57_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_1_2), multipliers32, 1);
-      const int32x4_t t57_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_2_2), multipliers32, 1);
-      const int32x4_t t57_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_3_2), multipliers32, 1);
-      const int16x8_t t58_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0, t57_1, 12);
-      const int16x8_t t58_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_2, t57_3, 12);
+      uint32x4_t t56_3_2 = vmull_high_u16(t55_1_2, vreinterpretq_u16_s16(total_1_28));
+      int32x4_t t57_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_0_2), multipliers32, 1);
+      int32x4_t t57_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_1_2), multipliers32, 1);
+      int32x4_t t57_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_2_2), multipliers32, 1);
+      int32x4_t t57_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_3_2), multipliers32, 1);
+      int16x8_t t58_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0, t57_1, 12);
+      int16x8_t t58_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_2, t57_3, 12);
       vst1q_u16(&b0[1][0], vreinterpretq_u16_s16(t58_0));
       b0[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 0);
       b0[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t61_0 = vaddq_s16(v_0_14, values3_0_16);
-      const int16x8_t t61_1 = vaddq_s16(v_1_14, values3_1_16);
-      const int16x8_t t62_0 = vaddq_s16(t61_0, v_0_16);
-      const int16x8_t t62_1 = vaddq_s16(t61_1, v_1_16);
-      const int16x8_t values3_0_18 = vld1q_s16(&sums0[7][0]);
+      int16x8_t t61_0 = vaddq_s16(v_0_14, values3_0_16);
+      int16x8_t t61_1 = vaddq_s16(v_1_14, values3_1_16);
+      int16x8_t t62_0 = vaddq_s16(t61_0, v_0_16);
+      int16x8_t t62_1 = vaddq_s16(t61_1, v_1_16);
+      int16x8_t values3_0_18 = vld1q_s16(&sums0[7][0]);
       const int16_t values3_lanes_3[8] = {sums0[7][8], sums0[7][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_18 = vld1q_s16(values3_lanes_3);
-      const int16x8_t t63_0_2 = vaddq_s16(t62_0, values3_0_18);
-      const int16x8_t t63_1_2 = vaddq_s16(t62_1, values3_1_18);
-      const int16x8_t v_0_18 = vld1q_s16(&sums0[8][0]);
+      int16x8_t values3_1_18 = vld1q_s16(values3_lanes_3);
+      int16x8_t t63_0_2 = vaddq_s16(t62_0, values3_0_18);
+      int16x8_t t63_1_2 = vaddq_s16(t62_1, values3_1_18);
+      int16x8_t v_0_18 = vld1q_s16(&sums0[8][0]);
       const int16_t v_lanes_3[8] = {sums0[8][8], sums0[8][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_18 = vld1q_s16(v_lanes_3);
-      const int16x8_t total_0_29 = vaddq_s16(t63_0_2, v_0_18);
-      const int16x8_t total_1_29 = vaddq_s16(t63_1_2, v_1_18);
-      const int32x4_t t67_0 = vaddq_s32(v_0_15, values3_0_17);
-      const int32x4_t t67_1 = vaddq_s32(v_1_15, values3_1_17);
-      const int32x4_t t67_2 = vaddq_s32(v_2, values3_2_2);
-      const int32x4_t t68_0 = vaddq_s32(t67_0, v_0_17);
-      const int32x4_t t68_1 = vaddq_s32(t67_1, v_1_17);
-      const int32x4_t t68_2 = vaddq_s32(t67_2, v_2_2);
-      const int32x4_t values3_0_19 = vld1q_s32(&squares0[7][0]);
-      const int32x4_t values3_1_19 = vld1q_s32(&squares0[7][4]);
-      const int32x4_t values3_2_3 =
+      int16x8_t v_1_18 = vld1q_s16(v_lanes_3);
+      int16x8_t total_0_29 = vaddq_s16(t63_0_2, v_0_18);
+      int16x8_t total_1_29 = vaddq_s16(t63_1_2, v_1_18);
+      int32x4_t t67_0 = vaddq_s32(v_0_15, values3_0_17);
+      int32x4_t t67_1 = vaddq_s32(v_1_15, values3_1_17);
+      int32x4_t t67_2 = vaddq_s32(v_2, values3_2_2);
+      int32x4_t t68_0 = vaddq_s32(t67_0, v_0_17);
+      int32x4_t t68_1 = vaddq_s32(t67_1, v_1_17);
+      int32x4_t t68_2 = vaddq_s32(t67_2, v_2_2);
+      int32x4_t values3_0_19 = vld1q_s32(&squares0[7][0]);
+      int32x4_t values3_1_19 = vld1q_s32(&squares0[7][4]);
+      int32x4_t values3_2_3 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[7][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[7][8]), 1));
-      const int32x4_t t69_0 = vaddq_s32(t68_0, values3_0_19);
-      const int32x4_t t69_1 = vaddq_s32(t68_1, values3_1_19);
-      const int32x4_t t69_2 = vaddq_s32(t68_2, values3_2_3);
-      const int32x4_t v_0_19 = vld1q_s32(&squares0[8][0]);
-      const int32x4_t v_1_19 = vld1q_s32(&squares0[8][4]);
-      const int32x4_t v_2_3 =
+      int32x4_t t69_0 = vaddq_s32(t68_0, values3_0_19);
+      int32x4_t t69_1 = vaddq_s32(t68_1, values3_1_19);
+      int32x4_t t69_2 = vaddq_s32(t68_2, values3_2_3);
+      int32x4_t v_0_19 = vld1q_s32(&squares0[8][0]);
+      int32x4_t v_1_19 = vld1q_s32(&squares0[8][4]);
+      int32x4_t v_2_3 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[8][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[8][8]), 1));
-      const int32x4_t square_0_3 = vaddq_s32(t69_0, v_0_19);
-      const int32x4_t square_1_3 = vaddq_s32(t69_1, v_1_19);
-      const int32x4_t square_2_3 = vaddq_s32(t69_2, v_2_3);
-      const int32x4_t t71_0 = vmulq_laneq_s32(square_0_3, multipliers32, 0);
-      const int32x4_t t71_1 = vmulq_laneq_s32(square_1_3, multipliers32, 0);
-      const int32x4_t t71_2 = vmulq_laneq_s32(square_2_3, multipliers32, 0);
-      const uint32x4_t t73_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t71_0),
+      int32x4_t square_0_3 = vaddq_s32(t69_0, v_0_19);
+      int32x4_t square_1_3 = vaddq_s32(t69_1, v_1_19);
+      int32x4_t square_2_3 = vaddq_s32(t69_2, v_2_3);
+      int32x4_t t71_0 = vmulq_laneq_s32(square_0_3, multipliers32, 0);
+      int32x4_t t71_1 = vmulq_laneq_s32(square_1_3, multipliers32, 0);
+      int32x4_t t71_2 = vmulq_laneq_s32(square_2_3, multipliers32, 0);
+      uint32x4_t t73_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t71_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_29)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_29)));
-      const uint32x4_t t73_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t71_1),
+      uint32x4_t t73_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t71_1),
           vreinterpretq_u16_s16(total_0_29), vreinterpretq_u16_s16(total_0_29));
-      const uint32x4_t t73_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t71_2),
+      uint32x4_t t73_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t71_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_29)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_29)));
-      const int32x4_t t75_0 = vmulq_n_s32(vreinterpretq_s32_u32(t73_0_2), (int32_t)scale_3);
-      const int32x4_t t75_1 = vmulq_n_s32(vreinterpretq_s32_u32(t73_1_2), (int32_t)scale_3);
-      const int32x4_t t75_2 = vmulq_n_s32(vreinterpretq_s32_u32(t73_2_2), (int32_t)scale_3);
-      const uint32x4_t t76_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_0), 20);
-      const uint32x4_t t76_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_1), 20);
-      const uint32x4_t t76_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_2), 20);
+      int32x4_t t75_0 = vmulq_n_s32(vreinterpretq_s32_u32(t73_0_2), (int32_t)scale_3);
+      int32x4_t t75_1 = vmulq_n_s32(vreinterpretq_s32_u32(t73_1_2), (int32_t)scale_3);
+      int32x4_t t75_2 = vmulq_n_s32(vreinterpretq_s32_u32(t73_2_2), (int32_t)scale_3);
+      uint32x4_t t76_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_0), 20);
+      uint32x4_t t76_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_1), 20);
+      uint32x4_t t76_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_2), 20);
       const uint16_t a2_lanes_5[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 2), 0, 255)],
@@ -1139,87 +1139,87 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_3 = vld1q_u16(a2_lanes_5);
+      uint16x8_t a2_0_3 = vld1q_u16(a2_lanes_5);
       const uint16_t a2_lanes_6[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t76_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t76_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_3 = vld1q_u16(a2_lanes_6);
+      uint16x8_t a2_1_3 = vld1q_u16(a2_lanes_6);
       vst1q_s16(&a0[2][0], vreinterpretq_s16_u16(a2_0_3));
       a0[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_3), 0);
       a0[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_3), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t78_0 = vsubq_u16(k256, a2_0_3);
-      const uint16x8_t t78_1 = vsubq_u16(k256, a2_1_3);
-      const uint32x4_t t79_0 = vmull_u16(vget_low_u16(t78_0),
+      uint16x8_t t78_0 = vsubq_u16(k256, a2_0_3);
+      uint16x8_t t78_1 = vsubq_u16(k256, a2_1_3);
+      uint32x4_t t79_0 = vmull_u16(vget_low_u16(t78_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_29)));
-      const uint32x4_t t79_1 = vmull_high_u16(t78_0, vreinterpretq_u16_s16(total_0_29));
-      const uint32x4_t t79_2 = vmull_u16(vget_low_u16(t78_1),
+      uint32x4_t t79_1 = vmull_high_u16(t78_0, vreinterpretq_u16_s16(total_0_29));
+      uint32x4_t t79_2 = vmull_u16(vget_low_u16(t78_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_29)));
-      const uint32x4_t t79_3 = vmull_high_u16(t78_1, vreinterpretq_u16_s16(total_1_29));
-      const int32x4_t t80_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_0), multipliers32, 1);
-      const int32x4_t t80_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_1), multipliers32, 1);
-      const int32x4_t t80_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_2), multipliers32, 1);
-      const int32x4_t t80_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_3), multipliers32, 1);
-      const int16x8_t t81_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_0, t80_1, 12);
-      const int16x8_t t81_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_2, t80_3, 12);
+      uint32x4_t t79_3 = vmull_high_u16(t78_1, vreinterpretq_u16_s16(total_1_29));
+      int32x4_t t80_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_0), multipliers32, 1);
+      int32x4_t t80_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_1), multipliers32, 1);
+      int32x4_t t80_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_2), multipliers32, 1);
+      int32x4_t t80_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_3), multipliers32, 1);
+      int16x8_t t81_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_0, t80_1, 12);
+      int16x8_t t81_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_2, t80_3, 12);
       vst1q_u16(&b0[2][0], vreinterpretq_u16_s16(t81_0_2));
       b0[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 0);
       b0[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t84_0 = vaddq_s16(v_0_16, values3_0_18);
-      const int16x8_t t84_1 = vaddq_s16(v_1_16, values3_1_18);
-      const int16x8_t t85_0 = vaddq_s16(t84_0, v_0_18);
-      const int16x8_t t85_1 = vaddq_s16(t84_1, v_1_18);
-      const int16x8_t values3_0_20 = vld1q_s16(&sums0[9][0]);
+      int16x8_t t84_0 = vaddq_s16(v_0_16, values3_0_18);
+      int16x8_t t84_1 = vaddq_s16(v_1_16, values3_1_18);
+      int16x8_t t85_0 = vaddq_s16(t84_0, v_0_18);
+      int16x8_t t85_1 = vaddq_s16(t84_1, v_1_18);
+      int16x8_t values3_0_20 = vld1q_s16(&sums0[9][0]);
       const int16_t values3_lanes_4[8] = {sums0[9][8], sums0[9][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_20 = vld1q_s16(values3_lanes_4);
-      const int16x8_t t86_0 = vaddq_s16(t85_0, values3_0_20);
-      const int16x8_t t86_1 = vaddq_s16(t85_1, values3_1_20);
-      const int16x8_t v_0_20 = vld1q_s16(&sums0[10][0]);
+      int16x8_t values3_1_20 = vld1q_s16(values3_lanes_4);
+      int16x8_t t86_0 = vaddq_s16(t85_0, values3_0_20);
+      int16x8_t t86_1 = vaddq_s16(t85_1, values3_1_20);
+      int16x8_t v_0_20 = vld1q_s16(&sums0[10][0]);
       const int16_t v_lanes_4[8] = {sums0[10][8], sums0[10][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_20 = vld1q_s16(v_lanes_4);
-      const int16x8_t total_0_30 = vaddq_s16(t86_0, v_0_20);
-      const int16x8_t total_1_30 = vaddq_s16(t86_1, v_1_20);
-      const int32x4_t t90_0_2 = vaddq_s32(v_0_17, values3_0_19);
-      const int32x4_t t90_1_2 = vaddq_s32(v_1_17, values3_1_19);
-      const int32x4_t t90_2_2 = vaddq_s32(v_2_2, values3_2_3);
-      const int32x4_t t91_0_2 = vaddq_s32(t90_0_2, v_0_19);
-      const int32x4_t t91_1_2 = vaddq_s32(t90_1_2, v_1_19);
-      const int32x4_t t91_2_2 = vaddq_s32(t90_2_2, v_2_3);
-      const int32x4_t values3_0_21 = vld1q_s32(&squares0[9][0]);
-      const int32x4_t values3_1_21 = vld1q_s32(&squares0[9][4]);
-      const int32x4_t values3_2_4 =
+      int16x8_t v_1_20 = vld1q_s16(v_lanes_4);
+      int16x8_t total_0_30 = vaddq_s16(t86_0, v_0_20);
+      int16x8_t total_1_30 = vaddq_s16(t86_1, v_1_20);
+      int32x4_t t90_0_2 = vaddq_s32(v_0_17, values3_0_19);
+      int32x4_t t90_1_2 = vaddq_s32(v_1_17, values3_1_19);
+      int32x4_t t90_2_2 = vaddq_s32(v_2_2, values3_2_3);
+      int32x4_t t91_0_2 = vaddq_s32(t90_0_2, v_0_19);
+      int32x4_t t91_1_2 = vaddq_s32(t90_1_2, v_1_19);
+      int32x4_t t91_2_2 = vaddq_s32(t90_2_2, v_2_3);
+      int32x4_t values3_0_21 = vld1q_s32(&squares0[9][0]);
+      int32x4_t values3_1_21 = vld1q_s32(&squares0[9][4]);
+      int32x4_t values3_2_4 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[9][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[9][8]), 1));
-      const int32x4_t t92_0_2 = vaddq_s32(t91_0_2, values3_0_21);
-      const int32x4_t t92_1_2 = vaddq_s32(t91_1_2, values3_1_21);
-      const int32x4_t t92_2_2 = vaddq_s32(t91_2_2, values3_2_4);
-      const int32x4_t v_0_21 = vld1q_s32(&squares0[10][0]);
-      const int32x4_t v_1_21 = vld1q_s32(&squares0[10][4]);
-      const int32x4_t v_2_4 =
+      int32x4_t t92_0_2 = vaddq_s32(t91_0_2, values3_0_21);
+      int32x4_t t92_1_2 = vaddq_s32(t91_1_2, values3_1_21);
+      int32x4_t t92_2_2 = vaddq_s32(t91_2_2, values3_2_4);
+      int32x4_t v_0_21 = vld1q_s32(&squares0[10][0]);
+      int32x4_t v_1_21 = vld1q_s32(&squares0[10][4]);
+      int32x4_t v_2_4 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[10][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[10][8]), 1));
-      const int32x4_t square_0_4 = vaddq_s32(t92_0_2, v_0_21);
-      const int32x4_t square_1_4 = vaddq_s32(t92_1_2, v_1_21);
-      const int32x4_t square_2_4 = vaddq_s32(t92_2_2, v_2_4);
-      const int32x4_t t94_0 = vmulq_laneq_s32(square_0_4, multipliers32, 0);
-      const int32x4_t t94_1 = vmulq_laneq_s32(square_1_4, multipliers32, 0);
-      const int32x4_t t94_2 = vmulq_laneq_s32(square_2_4, multipliers32, 0);
-      const uint32x4_t t96_0 = vmlsl_u16(vreinterpretq_u32_s32(t94_0),
+      int32x4_t square_0_4 = vaddq_s32(t92_0_2, v_0_21);
+      int32x4_t square_1_4 = vaddq_s32(t92_1_2, v_1_21);
+      int32x4_t square_2_4 = vaddq_s32(t92_2_2, v_2_4);
+      int32x4_t t94_0 = vmulq_laneq_s32(square_0_4, multipliers32, 0);
+      int32x4_t t94_1 = vmulq_laneq_s32(square_1_4, multipliers32, 0);
+      int32x4_t t94_2 = vmulq_laneq_s32(square_2_4, multipliers32, 0);
+      uint32x4_t t96_0 = vmlsl_u16(vreinterpretq_u32_s32(t94_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_30)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_30)));
-      const uint32x4_t t96_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t94_1),
+      uint32x4_t t96_1 = vmlsl_high_u16(vreinterpretq_u32_s32(t94_1),
           vreinterpretq_u16_s16(total_0_30), vreinterpretq_u16_s16(total_0_30));
-      const uint32x4_t t96_2 = vmlsl_u16(vreinterpretq_u32_s32(t94_2),
+      uint32x4_t t96_2 = vmlsl_u16(vreinterpretq_u32_s32(t94_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_30)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_30)));
-      const int32x4_t t98_0 = vmulq_n_s32(vreinterpretq_s32_u32(t96_0), (int32_t)scale_3);
-      const int32x4_t t98_1 = vmulq_n_s32(vreinterpretq_s32_u32(t96_1), (int32_t)scale_3);
-      const int32x4_t t98_2 = vmulq_n_s32(vreinterpretq_s32_u32(t96_2), (int32_t)scale_3);
-      const uint32x4_t t99_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_0), 20);
-      const uint32x4_t t99_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_1), 20);
-      const uint32x4_t t99_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_2), 20);
+      int32x4_t t98_0 = vmulq_n_s32(vreinterpretq_s32_u32(t96_0), (int32_t)scale_3);
+      int32x4_t t98_1 = vmulq_n_s32(vreinterpretq_s32_u32(t96_1), (int32_t)scale_3);
+      int32x4_t t98_2 = vmulq_n_s32(vreinterpretq_s32_u32(t96_2), (int32_t)scale_3);
+      uint32x4_t t99_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_0), 20);
+      uint32x4_t t99_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_1), 20);
+      uint32x4_t t99_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_2), 20);
       const uint16_t a2_lanes_7[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 2), 0, 255)],
@@ -1228,87 +1228,87 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 3), 0, 255)]};
-      const uint16x8_t a2_0_4 = vld1q_u16(a2_lanes_7);
+      uint16x8_t a2_0_4 = vld1q_u16(a2_lanes_7);
       const uint16_t a2_lanes_8[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t99_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t99_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_4 = vld1q_u16(a2_lanes_8);
+      uint16x8_t a2_1_4 = vld1q_u16(a2_lanes_8);
       vst1q_s16(&a0[3][0], vreinterpretq_s16_u16(a2_0_4));
       a0[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_4), 0);
       a0[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_4), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t101_0_2 = vsubq_u16(k256, a2_0_4);
-      const uint16x8_t t101_1_2 = vsubq_u16(k256, a2_1_4);
-      const uint32x4_t t102_0 = vmull_u16(vget_low_u16(t101_0_2),
+      uint16x8_t t101_0_2 = vsubq_u16(k256, a2_0_4);
+      uint16x8_t t101_1_2 = vsubq_u16(k256, a2_1_4);
+      uint32x4_t t102_0 = vmull_u16(vget_low_u16(t101_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_30)));
-      const uint32x4_t t102_1 = vmull_high_u16(t101_0_2, vreinterpretq_u16_s16(total_0_30));
-      const uint32x4_t t102_2 = vmull_u16(vget_low_u16(t101_1_2),
+      uint32x4_t t102_1 = vmull_high_u16(t101_0_2, vreinterpretq_u16_s16(total_0_30));
+      uint32x4_t t102_2 = vmull_u16(vget_low_u16(t101_1_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_30)));
-      const uint32x4_t t102_3 = vmull_high_u16(t101_1_2, vreinterpretq_u16_s16(total_1_30));
-      const int32x4_t t103_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_0), multipliers32, 1);
-      const int32x4_t t103_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_1), multipliers32, 1);
-      const int32x4_t t103_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_2), multipliers32, 1);
-      const int32x4_t t103_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_3), multipliers32, 1);
-      const int16x8_t t104_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0, t103_1, 12);
-      const int16x8_t t104_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_2, t103_3, 12);
+      uint32x4_t t102_3 = vmull_high_u16(t101_1_2, vreinterpretq_u16_s16(total_1_30));
+      int32x4_t t103_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_0), multipliers32, 1);
+      int32x4_t t103_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_1), multipliers32, 1);
+      int32x4_t t103_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_2), multipliers32, 1);
+      int32x4_t t103_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_3), multipliers32, 1);
+      int16x8_t t104_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0, t103_1, 12);
+      int16x8_t t104_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_2, t103_3, 12);
       vst1q_u16(&b0[3][0], vreinterpretq_u16_s16(t104_0));
       b0[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 0);
       b0[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t107_0 = vaddq_s16(v_0_18, values3_0_20);
-      const int16x8_t t107_1 = vaddq_s16(v_1_18, values3_1_20);
-      const int16x8_t t108_0_2 = vaddq_s16(t107_0, v_0_20);
-      const int16x8_t t108_1_2 = vaddq_s16(t107_1, v_1_20);
-      const int16x8_t values3_0_22 = vld1q_s16(&sums0[11][0]);
+      int16x8_t t107_0 = vaddq_s16(v_0_18, values3_0_20);
+      int16x8_t t107_1 = vaddq_s16(v_1_18, values3_1_20);
+      int16x8_t t108_0_2 = vaddq_s16(t107_0, v_0_20);
+      int16x8_t t108_1_2 = vaddq_s16(t107_1, v_1_20);
+      int16x8_t values3_0_22 = vld1q_s16(&sums0[11][0]);
       const int16_t values3_lanes_5[8] = {sums0[11][8], sums0[11][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_22 = vld1q_s16(values3_lanes_5);
-      const int16x8_t t109_0_2 = vaddq_s16(t108_0_2, values3_0_22);
-      const int16x8_t t109_1_2 = vaddq_s16(t108_1_2, values3_1_22);
-      const int16x8_t v_0_22 = vld1q_s16(&sums0[12][0]);
+      int16x8_t values3_1_22 = vld1q_s16(values3_lanes_5);
+      int16x8_t t109_0_2 = vaddq_s16(t108_0_2, values3_0_22);
+      int16x8_t t109_1_2 = vaddq_s16(t108_1_2, values3_1_22);
+      int16x8_t v_0_22 = vld1q_s16(&sums0[12][0]);
       const int16_t v_lanes_5[8] = {sums0[12][8], sums0[12][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_22 = vld1q_s16(v_lanes_5);
-      const int16x8_t total_0_31 = vaddq_s16(t109_0_2, v_0_22);
-      const int16x8_t total_1_31 = vaddq_s16(t109_1_2, v_1_22);
-      const int32x4_t t113_0 = vaddq_s32(v_0_19, values3_0_21);
-      const int32x4_t t113_1 = vaddq_s32(v_1_19, values3_1_21);
-      const int32x4_t t113_2 = vaddq_s32(v_2_3, values3_2_4);
-      const int32x4_t t114_0 = vaddq_s32(t113_0, v_0_21);
-      const int32x4_t t114_1 = vaddq_s32(t113_1, v_1_21);
-      const int32x4_t t114_2 = vaddq_s32(t113_2, v_2_4);
-      const int32x4_t values3_0_23 = vld1q_s32(&squares0[11][0]);
-      const int32x4_t values3_1_23 = vld1q_s32(&squares0[11][4]);
-      const int32x4_t values3_2_5 =
+      int16x8_t v_1_22 = vld1q_s16(v_lanes_5);
+      int16x8_t total_0_31 = vaddq_s16(t109_0_2, v_0_22);
+      int16x8_t total_1_31 = vaddq_s16(t109_1_2, v_1_22);
+      int32x4_t t113_0 = vaddq_s32(v_0_19, values3_0_21);
+      int32x4_t t113_1 = vaddq_s32(v_1_19, values3_1_21);
+      int32x4_t t113_2 = vaddq_s32(v_2_3, values3_2_4);
+      int32x4_t t114_0 = vaddq_s32(t113_0, v_0_21);
+      int32x4_t t114_1 = vaddq_s32(t113_1, v_1_21);
+      int32x4_t t114_2 = vaddq_s32(t113_2, v_2_4);
+      int32x4_t values3_0_23 = vld1q_s32(&squares0[11][0]);
+      int32x4_t values3_1_23 = vld1q_s32(&squares0[11][4]);
+      int32x4_t values3_2_5 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[11][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[11][8]), 1));
-      const int32x4_t t115_0 = vaddq_s32(t114_0, values3_0_23);
-      const int32x4_t t115_1 = vaddq_s32(t114_1, values3_1_23);
-      const int32x4_t t115_2 = vaddq_s32(t114_2, values3_2_5);
-      const int32x4_t v_0_23 = vld1q_s32(&squares0[12][0]);
-      const int32x4_t v_1_23 = vld1q_s32(&squares0[12][4]);
-      const int32x4_t v_2_5 =
+      int32x4_t t115_0 = vaddq_s32(t114_0, values3_0_23);
+      int32x4_t t115_1 = vaddq_s32(t114_1, values3_1_23);
+      int32x4_t t115_2 = vaddq_s32(t114_2, values3_2_5);
+      int32x4_t v_0_23 = vld1q_s32(&squares0[12][0]);
+      int32x4_t v_1_23 = vld1q_s32(&squares0[12][4]);
+      int32x4_t v_2_5 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[12][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[12][8]), 1));
-      const int32x4_t square_0_5 = vaddq_s32(t115_0, v_0_23);
-      const int32x4_t square_1_5 = vaddq_s32(t115_1, v_1_23);
-      const int32x4_t square_2_5 = vaddq_s32(t115_2, v_2_5);
-      const int32x4_t t117_0_2 = vmulq_laneq_s32(square_0_5, multipliers32, 0);
-      const int32x4_t t117_1_2 = vmulq_laneq_s32(square_1_5, multipliers32, 0);
-      const int32x4_t t117_2 = vmulq_laneq_s32(square_2_5, multipliers32, 0);
-      const uint32x4_t t119_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t117_0_2),
+      int32x4_t square_0_5 = vaddq_s32(t115_0, v_0_23);
+      int32x4_t square_1_5 = vaddq_s32(t115_1, v_1_23);
+      int32x4_t square_2_5 = vaddq_s32(t115_2, v_2_5);
+      int32x4_t t117_0_2 = vmulq_laneq_s32(square_0_5, multipliers32, 0);
+      int32x4_t t117_1_2 = vmulq_laneq_s32(square_1_5, multipliers32, 0);
+      int32x4_t t117_2 = vmulq_laneq_s32(square_2_5, multipliers32, 0);
+      uint32x4_t t119_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t117_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_31)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_31)));
-      const uint32x4_t t119_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t117_1_2),
+      uint32x4_t t119_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t117_1_2),
           vreinterpretq_u16_s16(total_0_31), vreinterpretq_u16_s16(total_0_31));
-      const uint32x4_t t119_2 = vmlsl_u16(vreinterpretq_u32_s32(t117_2),
+      uint32x4_t t119_2 = vmlsl_u16(vreinterpretq_u32_s32(t117_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_31)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_31)));
-      const int32x4_t t121_0 = vmulq_n_s32(vreinterpretq_s32_u32(t119_0_2), (int32_t)scale_3);
-      const int32x4_t t121_1 = vmulq_n_s32(vreinterpretq_s32_u32(t119_1_2), (int32_t)scale_3);
-      const int32x4_t t121_2 = vmulq_n_s32(vreinterpretq_s32_u32(t119_2), (int32_t)scale_3);
-      const uint32x4_t t122_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_0), 20);
-      const uint32x4_t t122_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_1), 20);
-      const uint32x4_t t122_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_2), 20);
+      int32x4_t t121_0 = vmulq_n_s32(vreinterpretq_s32_u32(t119_0_2), (int32_t)scale_3);
+      int32x4_t t121_1 = vmulq_n_s32(vreinterpretq_s32_u32(t119_1_2), (int32_t)scale_3);
+      int32x4_t t121_2 = vmulq_n_s32(vreinterpretq_s32_u32(t119_2), (int32_t)scale_3);
+      uint32x4_t t122_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_0), 20);
+      uint32x4_t t122_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_1), 20);
+      uint32x4_t t122_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_2), 20);
       const uint16_t a2_lanes_9[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 2), 0, 255)],
@@ -1317,30 +1317,30 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_5 = vld1q_u16(a2_lanes_9);
+      uint16x8_t a2_0_5 = vld1q_u16(a2_lanes_9);
       const uint16_t a2_lanes_10[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t122_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t122_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_5 = vld1q_u16(a2_lanes_10);
+      uint16x8_t a2_1_5 = vld1q_u16(a2_lanes_10);
       vst1q_s16(&a0[4][0], vreinterpretq_s16_u16(a2_0_5));
       a0[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_5), 0);
       a0[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_5), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t124_0 = vsubq_u16(k256, a2_0_5);
-      const uint16x8_t t124_1 = vsubq_u16(k256, a2_1_5);
-      const uint32x4_t t125_0 = vmull_u16(vget_low_u16(t124_0),
+      uint16x8_t t124_0 = vsubq_u16(k256, a2_0_5);
+      uint16x8_t t124_1 = vsubq_u16(k256, a2_1_5);
+      uint32x4_t t125_0 = vmull_u16(vget_low_u16(t124_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_31)));
-      const uint32x4_t t125_1 = vmull_high_u16(t124_0, vreinterpretq_u16_s16(total_0_31));
-      const uint32x4_t t125_2 = vmull_u16(vget_low_u16(t124_1),
+      uint32x4_t t125_1 = vmull_high_u16(t124_0, vreinterpretq_u16_s16(total_0_31));
+      uint32x4_t t125_2 = vmull_u16(vget_low_u16(t124_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_31)));
-      const uint32x4_t t125_3 = vmull_high_u16(t124_1, vreinterpretq_u16_s16(total_1_31));
-      const int32x4_t t126_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_0), multipliers32, 1);
-      const int32x4_t t126_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_1), multipliers32, 1);
-      const int32x4_t t126_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_2), multipliers32, 1);
-      const int32x4_t t126_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_3), multipliers32, 1);
-      const int16x8_t t127_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_0_2, t126_1_2, 12);
-      const int16x8_t t127_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_2_2, t126_3_2, 12);
+      uint32x4_t t125_3 = vmull_high_u16(t124_1, vreinterpretq_u16_s16(total_1_31));
+      int32x4_t t126_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_0), multipliers32, 1);
+      int32x4_t t126_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_1), multipliers32, 1);
+      int32x4_t t126_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_2), multipliers32, 1);
+      int32x4_t t126_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_3), multipliers32, 1);
+      int16x8_t t127_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_0_2, t126_1_2, 12);
+      int16x8_t t127_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_2_2, t126_3_2, 12);
       vst1q_u16(&b0[4][0], vreinterpretq_u16_s16(t127_0_2));
       b0[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 0);
       b0[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 1);
@@ -1350,196 +1350,188 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 3 of 9: x = 0..7; writes flt0 */
   {
-    const int32_t scale_4 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_4 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_4 > 0) {
-      const int16x8_t t4 = vld1q_s16(&a0[0][0]);
-      const int16x8_t values0 = vmulq_laneq_s16(t4, multipliers16, 0);
-      const int16x8_t t12 = vld1q_s16(&a0[1][0]);
-      const int16x8_t values0_4 = vmulq_laneq_s16(t12, multipliers16, 0);
-      const int16x8_t t7 = vld1q_s16(&a0[0][1]);
-      const int16x8_t t18 = vmlaq_laneq_s16(values0, t7, multipliers16, 1);
-      const int16x8_t t10 = vld1q_s16(&a0[0][2]);
-      const int16x8_t t19 = vmlaq_laneq_s16(t18, t10, multipliers16, 0);
-      const int16x8_t t20 = vaddq_s16(t19, values0_4);
-      const int16x8_t t14 = vld1q_s16(&a0[1][1]);
-      const int16x8_t t21 = vmlaq_laneq_s16(t20, t14, multipliers16, 1);
-      const int16x8_t t16 = vld1q_s16(&a0[1][2]);
-      const int16x8_t total = vmlaq_laneq_s16(t21, t16, multipliers16, 0);
-      const uint16x8_t t25 = vld1q_u16(&b0[0][0]);
-      const uint32x4_t values0_0_16 = vmull_laneq_u16(vget_low_u16(t25), multipliers16_2, 0);
-      const uint32x4_t values0_1_16 = vmull_high_laneq_u16(t25, multipliers16_2, 0);
-      const uint16x8_t t31 = vld1q_u16(&b0[1][0]);
-      const uint32x4_t values0_0_17 = vmull_laneq_u16(vget_low_u16(t31), multipliers16_2, 0);
-      const uint32x4_t values0_1_17 = vmull_high_laneq_u16(t31, multipliers16_2, 0);
-      const uint16x8_t t27 = vld1q_u16(&b0[0][1]);
-      const uint32x4_t t37_0_2 = vmlal_laneq_u16(values0_0_16, vget_low_u16(t27), multipliers16_2,
-          1);
-      const uint32x4_t t37_1_2 = vmlal_high_laneq_u16(values0_1_16, t27, multipliers16_2, 1);
-      const uint16x8_t t29 = vld1q_u16(&b0[0][2]);
-      const uint32x4_t t38_0_3 = vmlal_laneq_u16(t37_0_2, vget_low_u16(t29), multipliers16_2, 0);
-      const uint32x4_t t38_1_3 = vmlal_high_laneq_u16(t37_1_2, t29, multipliers16_2, 0);
-      const uint32x4_t t39_0_2 = vmlal_laneq_u16(t38_0_3, vget_low_u16(t31), multipliers16_2, 0);
-      const uint32x4_t t39_1_2 = vmlal_high_laneq_u16(t38_1_3, t31, multipliers16_2, 0);
-      const uint16x8_t t33 = vld1q_u16(&b0[1][1]);
-      const uint32x4_t t40_0_2 = vmlal_laneq_u16(t39_0_2, vget_low_u16(t33), multipliers16_2, 1);
-      const uint32x4_t t40_1_2 = vmlal_high_laneq_u16(t39_1_2, t33, multipliers16_2, 1);
-      const uint16x8_t t35 = vld1q_u16(&b0[1][2]);
-      const uint32x4_t total_0_32 = vmlal_laneq_u16(t40_0_2, vget_low_u16(t35), multipliers16_2, 0);
-      const uint32x4_t total_1_32 = vmlal_high_laneq_u16(t40_1_2, t35, multipliers16_2, 0);
-      const uint8x8_t t23 = vld1_u8(&src[0]);
-      const uint16x8_t t23_4 = vmovl_u8(t23);
-      const uint32x4_t t42_0 = vmlal_u16(total_0_32, vget_low_u16(vreinterpretq_u16_s16(total)),
+      int16x8_t t4 = vld1q_s16(&a0[0][0]);
+      int16x8_t values0 = vmulq_laneq_s16(t4, multipliers16, 0);
+      int16x8_t t12 = vld1q_s16(&a0[1][0]);
+      int16x8_t values0_4 = vmulq_laneq_s16(t12, multipliers16, 0);
+      int16x8_t t7 = vld1q_s16(&a0[0][1]);
+      int16x8_t t18 = vmlaq_laneq_s16(values0, t7, multipliers16, 1);
+      int16x8_t t10 = vld1q_s16(&a0[0][2]);
+      int16x8_t t19 = vmlaq_laneq_s16(t18, t10, multipliers16, 0);
+      int16x8_t t20 = vaddq_s16(t19, values0_4);
+      int16x8_t t14 = vld1q_s16(&a0[1][1]);
+      int16x8_t t21 = vmlaq_laneq_s16(t20, t14, multipliers16, 1);
+      int16x8_t t16 = vld1q_s16(&a0[1][2]);
+      int16x8_t total = vmlaq_laneq_s16(t21, t16, multipliers16, 0);
+      uint16x8_t t25 = vld1q_u16(&b0[0][0]);
+      uint32x4_t values0_0_16 = vmull_laneq_u16(vget_low_u16(t25), multipliers16_2, 0);
+      uint32x4_t values0_1_16 = vmull_high_laneq_u16(t25, multipliers16_2, 0);
+      uint16x8_t t31 = vld1q_u16(&b0[1][0]);
+      uint32x4_t values0_0_17 = vmull_laneq_u16(vget_low_u16(t31), multipliers16_2, 0);
+      uint32x4_t values0_1_17 = vmull_high_laneq_u16(t31, multipliers16_2, 0);
+      uint16x8_t t27 = vld1q_u16(&b0[0][1]);
+      uint32x4_t t37_0_2 = vmlal_laneq_u16(values0_0_16, vget_low_u16(t27), multipliers16_2, 1);
+      uint32x4_t t37_1_2 = vmlal_high_laneq_u16(values0_1_16, t27, multipliers16_2, 1);
+      uint16x8_t t29 = vld1q_u16(&b0[0][2]);
+      uint32x4_t t38_0_3 = vmlal_laneq_u16(t37_0_2, vget_low_u16(t29), multipliers16_2, 0);
+      uint32x4_t t38_1_3 = vmlal_high_laneq_u16(t37_1_2, t29, multipliers16_2, 0);
+      uint32x4_t t39_0_2 = vmlal_laneq_u16(t38_0_3, vget_low_u16(t31), multipliers16_2, 0);
+      uint32x4_t t39_1_2 = vmlal_high_laneq_u16(t38_1_3, t31, multipliers16_2, 0);
+      uint16x8_t t33 = vld1q_u16(&b0[1][1]);
+      uint32x4_t t40_0_2 = vmlal_laneq_u16(t39_0_2, vget_low_u16(t33), multipliers16_2, 1);
+      uint32x4_t t40_1_2 = vmlal_high_laneq_u16(t39_1_2, t33, multipliers16_2, 1);
+      uint16x8_t t35 = vld1q_u16(&b0[1][2]);
+      uint32x4_t total_0_32 = vmlal_laneq_u16(t40_0_2, vget_low_u16(t35), multipliers16_2, 0);
+      uint32x4_t total_1_32 = vmlal_high_laneq_u16(t40_1_2, t35, multipliers16_2, 0);
+      uint8x8_t t23 = vld1_u8(&src[0]);
+      uint16x8_t t23_4 = vmovl_u8(t23);
+      uint32x4_t t42_0 = vmlal_u16(total_0_32, vget_low_u16(vreinterpretq_u16_s16(total)),
           vget_low_u16(t23_4));
-      const uint32x4_t t42_1 = vmlal_high_u16(total_1_32, vreinterpretq_u16_s16(total), t23_4);
-      const uint16x8_t t43 = DAEDALUS_NARROW_N(rshrn, u32, u16, t42_0, t42_1, 9);
+      uint32x4_t t42_1 = vmlal_high_u16(total_1_32, vreinterpretq_u16_s16(total), t23_4);
+      uint16x8_t t43 = DAEDALUS_NARROW_N(rshrn, u32, u16, t42_0, t42_1, 9);
       vst1q_s16(&flt0[0][0], vreinterpretq_s16_u16(t43));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t44 = vmlaq_laneq_s16(values0_4, t14, multipliers16, 1);
-      const int16x8_t total_4 = vmlaq_laneq_s16(t44, t16, multipliers16, 0);
-      const uint32x4_t t48_0_2 = vmlal_laneq_u16(values0_0_17, vget_low_u16(t33), multipliers16_2,
-          1);
-      const uint32x4_t t48_1_2 = vmlal_high_laneq_u16(values0_1_17, t33, multipliers16_2, 1);
-      const uint32x4_t total_0_33 = vmlal_laneq_u16(t48_0_2, vget_low_u16(t35), multipliers16_2, 0);
-      const uint32x4_t total_1_33 = vmlal_high_laneq_u16(t48_1_2, t35, multipliers16_2, 0);
-      const uint8x8_t t46 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t46_4 = vmovl_u8(t46);
-      const uint32x4_t t50_0_2 = vmlal_u16(total_0_33,
-          vget_low_u16(vreinterpretq_u16_s16(total_4)), vget_low_u16(t46_4));
-      const uint32x4_t t50_1_2 = vmlal_high_u16(total_1_33, vreinterpretq_u16_s16(total_4), t46_4);
-      const uint16x8_t t51 = DAEDALUS_NARROW_N(rshrn, u32, u16, t50_0_2, t50_1_2, 8);
+      int16x8_t t44 = vmlaq_laneq_s16(values0_4, t14, multipliers16, 1);
+      int16x8_t total_4 = vmlaq_laneq_s16(t44, t16, multipliers16, 0);
+      uint32x4_t t48_0_2 = vmlal_laneq_u16(values0_0_17, vget_low_u16(t33), multipliers16_2, 1);
+      uint32x4_t t48_1_2 = vmlal_high_laneq_u16(values0_1_17, t33, multipliers16_2, 1);
+      uint32x4_t total_0_33 = vmlal_laneq_u16(t48_0_2, vget_low_u16(t35), multipliers16_2, 0);
+      uint32x4_t total_1_33 = vmlal_high_laneq_u16(t48_1_2, t35, multipliers16_2, 0);
+      uint8x8_t t46 = vld1_u8(&src[src_stride]);
+      uint16x8_t t46_4 = vmovl_u8(t46);
+      uint32x4_t t50_0_2 = vmlal_u16(total_0_33, vget_low_u16(vreinterpretq_u16_s16(total_4)),
+          vget_low_u16(t46_4));
+      uint32x4_t t50_1_2 = vmlal_high_u16(total_1_33, vreinterpretq_u16_s16(total_4), t46_4);
+      uint16x8_t t51 = DAEDALUS_NARROW_N(rshrn, u32, u16, t50_0_2, t50_1_2, 8);
       vst1q_s16(&flt0[1][0], vreinterpretq_s16_u16(t51));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t52 = vld1q_s16(&a0[2][0]);
-      const int16x8_t values0_5 = vmulq_laneq_s16(t52, multipliers16, 0);
-      const int16x8_t t58 = vaddq_s16(total_4, values0_5);
-      const int16x8_t t54 = vld1q_s16(&a0[2][1]);
-      const int16x8_t t59 = vmlaq_laneq_s16(t58, t54, multipliers16, 1);
-      const int16x8_t t56 = vld1q_s16(&a0[2][2]);
-      const int16x8_t total_5 = vmlaq_laneq_s16(t59, t56, multipliers16, 0);
-      const uint16x8_t t63 = vld1q_u16(&b0[2][0]);
-      const uint32x4_t values0_0_18 = vmull_laneq_u16(vget_low_u16(t63), multipliers16_2, 0);
-      const uint32x4_t values0_1_18 = vmull_high_laneq_u16(t63, multipliers16_2, 0);
-      const uint32x4_t t69_0_2 = vmlal_laneq_u16(total_0_33, vget_low_u16(t63), multipliers16_2, 0);
-      const uint32x4_t t69_1_2 = vmlal_high_laneq_u16(total_1_33, t63, multipliers16_2, 0);
-      const uint16x8_t t65 = vld1q_u16(&b0[2][1]);
-      const uint32x4_t t70_0 = vmlal_laneq_u16(t69_0_2, vget_low_u16(t65), multipliers16_2, 1);
-      const uint32x4_t t70_1 = vmlal_high_laneq_u16(t69_1_2, t65, multipliers16_2, 1);
-      const uint16x8_t t67 = vld1q_u16(&b0[2][2]);
-      const uint32x4_t total_0_34 = vmlal_laneq_u16(t70_0, vget_low_u16(t67), multipliers16_2, 0);
-      const uint32x4_t total_1_34 = vmlal_high_laneq_u16(t70_1, t67, multipliers16_2, 0);
-      const uint8x8_t t61 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t61_2 = vmovl_u8(t61);
-      const uint32x4_t t72_0_2 = vmlal_u16(total_0_34,
-          vget_low_u16(vreinterpretq_u16_s16(total_5)), vget_low_u16(t61_2));
-      const uint32x4_t t72_1_2 = vmlal_high_u16(total_1_34, vreinterpretq_u16_s16(total_5), t61_2);
-      const uint16x8_t t73 = DAEDALUS_NARROW_N(rshrn, u32, u16, t72_0_2, t72_1_2, 9);
+      int16x8_t t52 = vld1q_s16(&a0[2][0]);
+      int16x8_t values0_5 = vmulq_laneq_s16(t52, multipliers16, 0);
+      int16x8_t t58 = vaddq_s16(total_4, values0_5);
+      int16x8_t t54 = vld1q_s16(&a0[2][1]);
+      int16x8_t t59 = vmlaq_laneq_s16(t58, t54, multipliers16, 1);
+      int16x8_t t56 = vld1q_s16(&a0[2][2]);
+      int16x8_t total_5 = vmlaq_laneq_s16(t59, t56, multipliers16, 0);
+      uint16x8_t t63 = vld1q_u16(&b0[2][0]);
+      uint32x4_t values0_0_18 = vmull_laneq_u16(vget_low_u16(t63), multipliers16_2, 0);
+      uint32x4_t values0_1_18 = vmull_high_laneq_u16(t63, multipliers16_2, 0);
+      uint32x4_t t69_0_2 = vmlal_laneq_u16(total_0_33, vget_low_u16(t63), multipliers16_2, 0);
+      uint32x4_t t69_1_2 = vmlal_high_laneq_u16(total_1_33, t63, multipliers16_2, 0);
+      uint16x8_t t65 = vld1q_u16(&b0[2][1]);
+      uint32x4_t t70_0 = vmlal_laneq_u16(t69_0_2, vget_low_u16(t65), multipliers16_2, 1);
+      uint32x4_t t70_1 = vmlal_high_laneq_u16(t69_1_2, t65, multipliers16_2, 1);
+      uint16x8_t t67 = vld1q_u16(&b0[2][2]);
+      uint32x4_t total_0_34 = vmlal_laneq_u16(t70_0, vget_low_u16(t67), multipliers16_2, 0);
+      uint32x4_t total_1_34 = vmlal_high_laneq_u16(t70_1, t67, multipliers16_2, 0);
+      uint8x8_t t61 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t61_2 = vmovl_u8(t61);
+      uint32x4_t t72_0_2 = vmlal_u16(total_0_34, vget_low_u16(vreinterpretq_u16_s16(total_5)),
+          vget_low_u16(t61_2));
+      uint32x4_t t72_1_2 = vmlal_high_u16(total_1_34, vreinterpretq_u16_s16(total_5), t61_2);
+      uint16x8_t t73 = DAEDALUS_NARROW_N(rshrn, u32, u16, t72_0_2, t72_1_2, 9);
       vst1q_s16(&flt0[2][0], vreinterpretq_s16_u16(t73));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t74 = vmlaq_laneq_s16(values0_5, t54, multipliers16, 1);
-      const int16x8_t total_6 = vmlaq_laneq_s16(t74, t56, multipliers16, 0);
-      const uint32x4_t t78_0_2 = vmlal_laneq_u16(values0_0_18, vget_low_u16(t65), multipliers16_2,
-          1);
-      const uint32x4_t t78_1_2 = vmlal_high_laneq_u16(values0_1_18, t65, multipliers16_2, 1);
-      const uint32x4_t total_0_35 = vmlal_laneq_u16(t78_0_2, vget_low_u16(t67), multipliers16_2, 0);
-      const uint32x4_t total_1_35 = vmlal_high_laneq_u16(t78_1_2, t67, multipliers16_2, 0);
-      const uint8x8_t t76 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t76_4 = vmovl_u8(t76);
-      const uint32x4_t t80_0_2 = vmlal_u16(total_0_35,
-          vget_low_u16(vreinterpretq_u16_s16(total_6)), vget_low_u16(t76_4));
-      const uint32x4_t t80_1_2 = vmlal_high_u16(total_1_35, vreinterpretq_u16_s16(total_6), t76_4);
-      const uint16x8_t t81 = DAEDALUS_NARROW_N(rshrn, u32, u16, t80_0_2, t80_1_2, 8);
+      int16x8_t t74 = vmlaq_laneq_s16(values0_5, t54, multipliers16, 1);
+      int16x8_t total_6 = vmlaq_laneq_s16(t74, t56, multipliers16, 0);
+      uint32x4_t t78_0_2 = vmlal_laneq_u16(values0_0_18, vget_low_u16(t65), multipliers16_2, 1);
+      uint32x4_t t78_1_2 = vmlal_high_laneq_u16(values0_1_18, t65, multipliers16_2, 1);
+      uint32x4_t total_0_35 = vmlal_laneq_u16(t78_0_2, vget_low_u16(t67), multipliers16_2, 0);
+      uint32x4_t total_1_35 = vmlal_high_laneq_u16(t78_1_2, t67, multipliers16_2, 0);
+      uint8x8_t t76 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t76_4 = vmovl_u8(t76);
+      uint32x4_t t80_0_2 = vmlal_u16(total_0_35, vget_low_u16(vreinterpretq_u16_s16(total_6)),
+          vget_low_u16(t76_4));
+      uint32x4_t t80_1_2 = vmlal_high_u16(total_1_35, vreinterpretq_u16_s16(total_6), t76_4);
+      uint16x8_t t81 = DAEDALUS_NARROW_N(rshrn, u32, u16, t80_0_2, t80_1_2, 8);
       vst1q_s16(&flt0[3][0], vreinterpretq_s16_u16(t81));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t82 = vld1q_s16(&a0[3][0]);
-      const int16x8_t values0_6 = vmulq_laneq_s16(t82, multipliers16, 0);
-      const int16x8_t t88 = vaddq_s16(total_6, values0_6);
-      const int16x8_t t84 = vld1q_s16(&a0[3][1]);
-      const int16x8_t t89 = vmlaq_laneq_s16(t88, t84, multipliers16, 1);
-      const int16x8_t t86 = vld1q_s16(&a0[3][2]);
-      const int16x8_t total_7 = vmlaq_laneq_s16(t89, t86, multipliers16, 0);
-      const uint16x8_t t93 = vld1q_u16(&b0[3][0]);
-      const uint32x4_t values0_0_19 = vmull_laneq_u16(vget_low_u16(t93), multipliers16_2, 0);
-      const uint32x4_t values0_1_19 = vmull_high_laneq_u16(t93, multipliers16_2, 0);
-      const uint32x4_t t99_0_3 = vmlal_laneq_u16(total_0_35, vget_low_u16(t93), multipliers16_2, 0);
-      const uint32x4_t t99_1_3 = vmlal_high_laneq_u16(total_1_35, t93, multipliers16_2, 0);
-      const uint16x8_t t95 = vld1q_u16(&b0[3][1]);
-      const uint32x4_t t100_0_2 = vmlal_laneq_u16(t99_0_3, vget_low_u16(t95), multipliers16_2, 1);
-      const uint32x4_t t100_1_2 = vmlal_high_laneq_u16(t99_1_3, t95, multipliers16_2, 1);
-      const uint16x8_t t97 = vld1q_u16(&b0[3][2]);
-      const uint32x4_t total_0_36 = vmlal_laneq_u16(t100_0_2, vget_low_u16(t97), multipliers16_2,
-          0);
-      const uint32x4_t total_1_36 = vmlal_high_laneq_u16(t100_1_2, t97, multipliers16_2, 0);
-      const uint8x8_t t91 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t91_4 = vmovl_u8(t91);
-      const uint32x4_t t102_0_2 = vmlal_u16(total_0_36,
-          vget_low_u16(vreinterpretq_u16_s16(total_7)), vget_low_u16(t91_4));
-      const uint32x4_t t102_1_2 = vmlal_high_u16(total_1_36, vreinterpretq_u16_s16(total_7), t91_4);
-      const uint16x8_t t103 = DAEDALUS_NARROW_N(rshrn, u32, u16, t102_0_2, t102_1_2, 9);
+      int16x8_t t82 = vld1q_s16(&a0[3][0]);
+      int16x8_t values0_6 = vmulq_laneq_s16(t82, multipliers16, 0);
+      int16x8_t t88 = vaddq_s16(total_6, values0_6);
+      int16x8_t t84 = vld1q_s16(&a0[3][1]);
+      int16x8_t t89 = vmlaq_laneq_s16(t88, t84, multipliers16, 1);
+      int16x8_t t86 = vld1q_s16(&a0[3][2]);
+      int16x8_t total_7 = vmlaq_laneq_s16(t89, t86, multipliers16, 0);
+      uint16x8_t t93 = vld1q_u16(&b0[3][0]);
+      uint32x4_t values0_0_19 = vmull_laneq_u16(vget_low_u16(t93), multipliers16_2, 0);
+      uint32x4_t values0_1_19 = vmull_high_laneq_u16(t93, multipliers16_2, 0);
+      uint32x4_t t99_0_3 = vmlal_laneq_u16(total_0_35, vget_low_u16(t93), multipliers16_2, 0);
+      uint32x4_t t99_1_3 = vmlal_high_laneq_u16(total_1_35, t93, multipliers16_2, 0);
+      uint16x8_t t95 = vld1q_u16(&b0[3][1]);
+      uint32x4_t t100_0_2 = vmlal_laneq_u16(t99_0_3, vget_low_u16(t95), multipliers16_2, 1);
+      uint32x4_t t100_1_2 = vmlal_high_laneq_u16(t99_1_3, t95, multipliers16_2, 1);
+      uint16x8_t t97 = vld1q_u16(&b0[3][2]);
+      uint32x4_t total_0_36 = vmlal_laneq_u16(t100_0_2, vget_low_u16(t97), multipliers16_2, 0);
+      uint32x4_t total_1_36 = vmlal_high_laneq_u16(t100_1_2, t97, multipliers16_2, 0);
+      uint8x8_t t91 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t91_4 = vmovl_u8(t91);
+      uint32x4_t t102_0_2 = vmlal_u16(total_0_36, vget_low_u16(vreinterpretq_u16_s16(total_7)),
+          vget_low_u16(t91_4));
+      uint32x4_t t102_1_2 = vmlal_high_u16(total_1_36, vreinterpretq_u16_s16(total_7), t91_4);
+      uint16x8_t t103 = DAEDALUS_NARROW_N(rshrn, u32, u16, t102_0_2, t102_1_2, 9);
       vst1q_s16(&flt0[4][0], vreinterpretq_s16_u16(t103));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t104 = vmlaq_laneq_s16(values0_6, t84, multipliers16, 1);
-      const int16x8_t total_8 = vmlaq_laneq_s16(t104, t86, multipliers16, 0);
-      const uint32x4_t t108_0_3 = vmlal_laneq_u16(values0_0_19, vget_low_u16(t95), multipliers16_2,
-          1);
-      const uint32x4_t t108_1_3 = vmlal_high_laneq_u16(values0_1_19, t95, multipliers16_2, 1);
-      const uint32x4_t total_0_37 = vmlal_laneq_u16(t108_0_3, vget_low_u16(t97), multipliers16_2,
-          0);
-      const uint32x4_t total_1_37 = vmlal_high_laneq_u16(t108_1_3, t97, multipliers16_2, 0);
-      const uint8x8_t t106 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t106_2 = vmovl_u8(t106);
-      const uint32x4_t t110_0_2 = vmlal_u16(total_0_37,
-          vget_low_u16(vreinterpretq_u16_s16(total_8)), vget_low_u16(t106_2));
-      const uint32x4_t t110_1_2 = vmlal_high_u16(total_1_37, vreinterpretq_u16_s16(total_8),
-          t106_2);
-      const uint16x8_t t111 = DAEDALUS_NARROW_N(rshrn, u32, u16, t110_0_2, t110_1_2, 8);
+      int16x8_t t104 = vmlaq_laneq_s16(values0_6, t84, multipliers16, 1);
+      int16x8_t total_8 = vmlaq_laneq_s16(t104, t86, multipliers16, 0);
+      uint32x4_t t108_0_3 = vmlal_laneq_u16(values0_0_19, vget_low_u16(t95), multipliers16_2, 1);
+      uint32x4_t t108_1_3 = vmlal_high_laneq_u16(values0_1_19, t95, multipliers16_2, 1);
+      uint32x4_t total_0_37 = vmlal_laneq_u16(t108_0_3, vget_low_u16(t97), multipliers16_2, 0);
+      uint32x4_t total_1_37 = vmlal_high_laneq_u16(t108_1_3, t97, multipliers16_2, 0);
+      uint8x8_t t106 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t106_2 = vmovl_u8(t106);
+      uint32x4_t t110_0_2 = vmlal_u16(total_0_37, vget_low_u16(vreinterpretq_u16_s16(total_8)),
+          vget_low_u16(t106_2));
+      uint32x4_t t110_1_2 = vmlal_high_u16(total_1_37, vreinterpretq_u16_s16(total_8), t106_2);
+      uint16x8_t t111 = DAEDALUS_NARROW_N(rshrn, u32, u16, t110_0_2, t110_1_2, 8);
       vst1q_s16(&flt0[5][0], vreinterpretq_s16_u16(t111));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t112 = vld1q_s16(&a0[4][0]);
-      const int16x8_t values0_7 = vmulq_laneq_s16(t112, multipliers16, 0);
-      const int16x8_t t118 = vaddq_s16(total_8, values0_7);
-      const int16x8_t t114 = vld1q_s16(&a0[4][1]);
-      const int16x8_t t119 = vmlaq_laneq_s16(t118, t114, multipliers16, 1);
-      const int16x8_t t116 = vld1q_s16(&a0[4][2]);
-      const int16x8_t total_9 = vmlaq_laneq_s16(t119, t116, multipliers16, 0);
-      const uint16x8_t t123 = vld1q_u16(&b0[4][0]);
-      const uint32x4_t values0_0_20 = vmull_laneq_u16(vget_low_u16(t123), multipliers16_2, 0);
-      const uint32x4_t values0_1_20 = vmull_high_laneq_u16(t123, multipliers16_2, 0);
-      const uint32x4_t t129_0 = vmlal_laneq_u16(total_0_37, vget_low_u16(t123), multipliers16_2, 0);
-      const uint32x4_t t129_1 = vmlal_high_laneq_u16(total_1_37, t123, multipliers16_2, 0);
-      const uint16x8_t t125 = vld1q_u16(&b0[4][1]);
-      const uint32x4_t t130_0 = vmlal_laneq_u16(t129_0, vget_low_u16(t125), multipliers16_2, 1);
-      const uint32x4_t t130_1 = vmlal_high_laneq_u16(t129_1, t125, multipliers16_2, 1);
-      const uint16x8_t t127 = vld1q_u16(&b0[4][2]);
-      const uint32x4_t total_0_38 = vmlal_laneq_u16(t130_0, vget_low_u16(t127), multipliers16_2, 0);
-      const uint32x4_t total_1_38 = vmlal_high_laneq_u16(t130_1, t127, multipliers16_2, 0);
-      const uint8x8_t t121 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t121_4 = vmovl_u8(t121);
-      const uint32x4_t t132_0 = vmlal_u16(total_0_38, vget_low_u16(vreinterpretq_u16_s16(total_9)),
+      int16x8_t t112 = vld1q_s16(&a0[4][0]);
+      int16x8_t values0_7 = vmulq_laneq_s16(t112, multipliers16, 0);
+      int16x8_t t118 = vaddq_s16(total_8, values0_7);
+      int16x8_t t114 = vld1q_s16(&a0[4][1]);
+      int16x8_t t119 = vmlaq_laneq_s16(t118, t114, multipliers16, 1);
+      int16x8_t t116 = vld1q_s16(&a0[4][2]);
+      int16x8_t total_9 = vmlaq_laneq_s16(t119, t116, multipliers16, 0);
+      uint16x8_t t123 = vld1q_u16(&b0[4][0]);
+      uint32x4_t values0_0_20 = vmull_laneq_u16(vget_low_u16(t123), multipliers16_2, 0);
+      uint32x4_t values0_1_20 = vmull_high_laneq_u16(t123, multipliers16_2, 0);
+      uint32x4_t t129_0 = vmlal_laneq_u16(total_0_37, vget_low_u16(t123), multipliers16_2, 0);
+      uint32x4_t t129_1 = vmlal_high_laneq_u16(total_1_37, t123, multipliers16_2, 0);
+      uint16x8_t t125 = vld1q_u16(&b0[4][1]);
+      uint32x4_t t130_0 = vmlal_laneq_u16(t129_0, vget_low_u16(t125), multipliers16_2, 1);
+      uint32x4_t t130_1 = vmlal_high_laneq_u16(t129_1, t125, multipliers16_2, 1);
+      uint16x8_t t127 = vld1q_u16(&b0[4][2]);
+      uint32x4_t total_0_38 = vmlal_laneq_u16(t130_0, vget_low_u16(t127), multipliers16_2, 0);
+      uint32x4_t total_1_38 = vmlal_high_laneq_u16(t130_1, t127, multipliers16_2, 0);
+      uint8x8_t t121 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t121_4 = vmovl_u8(t121);
+      uint32x4_t t132_0 = vmlal_u16(total_0_38, vget_low_u16(vreinterpretq_u16_s16(total_9)),
           vget_low_u16(t121_4));
-      const uint32x4_t t132_1 = vmlal_high_u16(total_1_38, vreinterpretq_u16_s16(total_9), t121_4);
-      const uint16x8_t t133 = DAEDALUS_NARROW_N(rshrn, u32, u16, t132_0, t132_1, 9);
+      uint32x4_t t132_1 = vmlal_high_u16(total_1_38, vreinterpretq_u16_s16(total_9), t121_4);
+      uint16x8_t t133 = DAEDALUS_NARROW_N(rshrn, u32, u16, t132_0, t132_1, 9);
       vst1q_s16(&flt0[6][0], vreinterpretq_s16_u16(t133));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t134 = vmlaq_laneq_s16(values0_7, t114, multipliers16, 1);
-      const int16x8_t total_10 = vmlaq_laneq_s16(t134, t116, multipliers16, 0);
-      const uint32x4_t t138_0 = vmlal_laneq_u16(values0_0_20, vget_low_u16(t125), multipliers16_2,
-          1);
-      const uint32x4_t t138_1 = vmlal_high_laneq_u16(values0_1_20, t125, multipliers16_2, 1);
-      const uint32x4_t total_0_39 = vmlal_laneq_u16(t138_0, vget_low_u16(t127), multipliers16_2, 0);
-      const uint32x4_t total_1_39 = vmlal_high_laneq_u16(t138_1, t127, multipliers16_2, 0);
-      const uint8x8_t t136 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t136_2 = vmovl_u8(t136);
-      const uint32x4_t t140_0 = vmlal_u16(total_0_39,
-          vget_low_u16(vreinterpretq_u16_s16(total_10)), vget_low_u16(t136_2));
-      const uint32x4_t t140_1 = vmlal_high_u16(total_1_39, vreinterpretq_u16_s16(total_10), t136_2);
-      const uint16x8_t t141 = DAEDALUS_NARROW_N(rshrn, u32, u16, t140_0, t140_1, 8);
+      int16x8_t t134 = vmlaq_laneq_s16(values0_7, t114, multipliers16, 1);
+      int16x8_t total_10 = vmlaq_laneq_s16(t134, t116, multipliers16, 0);
+      uint32x4_t t138_0 = vmlal_laneq_u16(values0_0_20, vget_low_u16(t125), multipliers16_2, 1);
+      uint32x4_t t138_1 = vmlal_high_laneq_u16(values0_1_20, t125, multipliers16_2, 1);
+      uint32x4_t total_0_39 = vmlal_laneq_u16(t138_0, vget_low_u16(t127), multipliers16_2, 0);
+      uint32x4_t total_1_39 = vmlal_high_laneq_u16(t138_1, t127, multipliers16_2, 0);
+      uint8x8_t t136 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t136_2 = vmovl_u8(t136);
+      uint32x4_t t140_0 = vmlal_u16(total_0_39, vget_low_u16(vreinterpretq_u16_s16(total_10)),
+          vget_low_u16(t136_2));
+      uint32x4_t t140_1 = vmlal_high_u16(total_1_39, vreinterpretq_u16_s16(total_10), t136_2);
+      uint16x8_t t141 = DAEDALUS_NARROW_N(rshrn, u32, u16, t140_0, t140_1, 8);
       vst1q_s16(&flt0[7][0], vreinterpretq_s16_u16(t141));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1547,72 +1539,72 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 4 of 9: x = 0..7; writes flt0 */
   {
-    const int32_t scale_5 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_5 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_5 <= 0) {
-      const uint8x8_t t4_2 = vld1_u8(&src[0]);
-      const uint16x8_t t6 = vshll_n_u8(t4_2, 4);
+      uint8x8_t t4_2 = vld1_u8(&src[0]);
+      uint16x8_t t6 = vshll_n_u8(t4_2, 4);
       vst1q_s16(&flt0[0][0], vreinterpretq_s16_u16(t6));
-      const uint8x8_t t7_2 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t8 = vshll_n_u8(t7_2, 4);
+      uint8x8_t t7_2 = vld1_u8(&src[src_stride]);
+      uint16x8_t t8 = vshll_n_u8(t7_2, 4);
       vst1q_s16(&flt0[1][0], vreinterpretq_s16_u16(t8));
-      const uint8x8_t t9 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t10_2 = vshll_n_u8(t9, 4);
+      uint8x8_t t9 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t10_2 = vshll_n_u8(t9, 4);
       vst1q_s16(&flt0[2][0], vreinterpretq_s16_u16(t10_2));
-      const uint8x8_t t11 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t12_2 = vshll_n_u8(t11, 4);
+      uint8x8_t t11 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t12_2 = vshll_n_u8(t11, 4);
       vst1q_s16(&flt0[3][0], vreinterpretq_s16_u16(t12_2));
-      const uint8x8_t t13 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t14_2 = vshll_n_u8(t13, 4);
+      uint8x8_t t13 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t14_2 = vshll_n_u8(t13, 4);
       vst1q_s16(&flt0[4][0], vreinterpretq_s16_u16(t14_2));
-      const uint8x8_t t15 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t16_2 = vshll_n_u8(t15, 4);
+      uint8x8_t t15 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t16_2 = vshll_n_u8(t15, 4);
       vst1q_s16(&flt0[5][0], vreinterpretq_s16_u16(t16_2));
-      const uint8x8_t t17 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t18_4 = vshll_n_u8(t17, 4);
+      uint8x8_t t17 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t18_4 = vshll_n_u8(t17, 4);
       vst1q_s16(&flt0[6][0], vreinterpretq_s16_u16(t18_4));
-      const uint8x8_t t19_4 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t20_4 = vshll_n_u8(t19_4, 4);
+      uint8x8_t t19_4 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t20_4 = vshll_n_u8(t19_4, 4);
       vst1q_s16(&flt0[7][0], vreinterpretq_s16_u16(t20_4));
     }
   }
   /* stage 5 of 9: x = 0..9; writes sums1, squares1 */
   {
-    const int32_t scale_6 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_6 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_6 > 0) {
       const uint8_t row1_lanes_14[16] = {src[-2 * src_stride - 1], src[-2 * src_stride],
           src[-2 * src_stride + 1], src[-2 * src_stride + 2], src[-2 * src_stride + 3],
           src[-2 * src_stride + 4], src[-2 * src_stride + 5], src[-2 * src_stride + 6],
           src[-2 * src_stride + 7], src[-2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_14 = vld1q_u8(row1_lanes_14);
+      uint8x16_t row1_14 = vld1q_u8(row1_lanes_14);
       const uint8_t row0_lanes_14[16] = {src[-2 * src_stride - 2], src[-2 * src_stride - 1],
           src[-2 * src_stride], src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_14 = vld1q_u8(row0_lanes_14);
-      const uint16x8_t t7_0 = vaddl_u8(vget_low_u8(row0_14), vget_low_u8(row1_14));
-      const uint16x8_t t7_1 = vaddl_high_u8(row0_14, row1_14);
+      uint8x16_t row0_14 = vld1q_u8(row0_lanes_14);
+      uint16x8_t t7_0 = vaddl_u8(vget_low_u8(row0_14), vget_low_u8(row1_14));
+      uint16x8_t t7_1 = vaddl_high_u8(row0_14, row1_14);
       const uint8_t row2_lanes_14[16] = {src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], src[-2 * src_stride + 7],
           src[-2 * src_stride + 8], src[-2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_14 = vld1q_u8(row2_lanes_14);
-      const uint16x8_t total_0_40 = vaddw_u8(t7_0, vget_low_u8(row2_14));
-      const uint16x8_t total_1_40 = vaddw_high_u8(t7_1, row2_14);
+      uint8x16_t row2_14 = vld1q_u8(row2_lanes_14);
+      uint16x8_t total_0_40 = vaddw_u8(t7_0, vget_low_u8(row2_14));
+      uint16x8_t total_1_40 = vaddw_high_u8(t7_1, row2_14);
       vst1q_s16(&sums1[0][0], vreinterpretq_s16_u16(total_0_40));
       sums1[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_40), 0);
       sums1[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_40), 1);
-      const uint16x8_t values0_0_21 = vmull_u8(vget_low_u8(row0_14), vget_low_u8(row0_14));
-      const uint16x8_t values0_1_21 = vmull_high_u8(row0_14, row0_14);
-      const uint16x8_t values1_0_16 = vmull_u8(vget_low_u8(row1_14), vget_low_u8(row1_14));
-      const uint16x8_t values1_1_16 = vmull_high_u8(row1_14, row1_14);
-      const uint16x8_t v_0_24 = vmull_u8(vget_low_u8(row2_14), vget_low_u8(row2_14));
-      const uint16x8_t v_1_24 = vmull_high_u8(row2_14, row2_14);
-      const uint32x4_t t12_0 = vaddl_u16(vget_low_u16(values0_0_21), vget_low_u16(values1_0_16));
-      const uint32x4_t t12_1 = vaddl_high_u16(values0_0_21, values1_0_16);
-      const uint32x4_t t12_2_2 = vaddl_u16(vget_low_u16(values0_1_21), vget_low_u16(values1_1_16));
-      const uint32x4_t total_0_41 = vaddw_u16(t12_0, vget_low_u16(v_0_24));
-      const uint32x4_t total_1_41 = vaddw_high_u16(t12_1, v_0_24);
-      const uint32x4_t total_2_14 = vaddw_u16(t12_2_2, vget_low_u16(v_1_24));
+      uint16x8_t values0_0_21 = vmull_u8(vget_low_u8(row0_14), vget_low_u8(row0_14));
+      uint16x8_t values0_1_21 = vmull_high_u8(row0_14, row0_14);
+      uint16x8_t values1_0_16 = vmull_u8(vget_low_u8(row1_14), vget_low_u8(row1_14));
+      uint16x8_t values1_1_16 = vmull_high_u8(row1_14, row1_14);
+      uint16x8_t v_0_24 = vmull_u8(vget_low_u8(row2_14), vget_low_u8(row2_14));
+      uint16x8_t v_1_24 = vmull_high_u8(row2_14, row2_14);
+      uint32x4_t t12_0 = vaddl_u16(vget_low_u16(values0_0_21), vget_low_u16(values1_0_16));
+      uint32x4_t t12_1 = vaddl_high_u16(values0_0_21, values1_0_16);
+      uint32x4_t t12_2_2 = vaddl_u16(vget_low_u16(values0_1_21), vget_low_u16(values1_1_16));
+      uint32x4_t total_0_41 = vaddw_u16(t12_0, vget_low_u16(v_0_24));
+      uint32x4_t total_1_41 = vaddw_high_u16(t12_1, v_0_24);
+      uint32x4_t total_2_14 = vaddw_u16(t12_2_2, vget_low_u16(v_1_24));
       vst1q_s32(&squares1[0][0], vreinterpretq_s32_u32(total_0_41));
       vst1q_s32(&squares1[0][4], vreinterpretq_s32_u32(total_1_41));
       squares1[0][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_14), 0);
@@ -1620,67 +1612,67 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
       const uint8_t row1_lanes_15[16] = {src[-src_stride - 1], src[-src_stride], src[-src_stride +
           1], src[-src_stride + 2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride +
           5], src[-src_stride + 6], src[-src_stride + 7], src[-src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_15 = vld1q_u8(row1_lanes_15);
+      uint8x16_t row1_15 = vld1q_u8(row1_lanes_15);
       const uint8_t row0_lanes_15[16] = {src[-src_stride - 2], src[-src_stride - 1],
           src[-src_stride], src[-src_stride + 1], src[-src_stride + 2], src[-src_stride + 3],
           src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6], src[-src_stride + 7],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_15 = vld1q_u8(row0_lanes_15);
-      const uint16x8_t t17_0 = vaddl_u8(vget_low_u8(row0_15), vget_low_u8(row1_15));
-      const uint16x8_t t17_1 = vaddl_high_u8(row0_15, row1_15);
+      uint8x16_t row0_15 = vld1q_u8(row0_lanes_15);
+      uint16x8_t t17_0 = vaddl_u8(vget_low_u8(row0_15), vget_low_u8(row1_15));
+      uint16x8_t t17_1 = vaddl_high_u8(row0_15, row1_15);
       const uint8_t row2_lanes_15[16] = {src[-src_stride], src[-src_stride + 1], src[-src_stride +
           2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride +
           6], src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_15 = vld1q_u8(row2_lanes_15);
-      const uint16x8_t total_0_42 = vaddw_u8(t17_0, vget_low_u8(row2_15));
-      const uint16x8_t total_1_42 = vaddw_high_u8(t17_1, row2_15);
+      uint8x16_t row2_15 = vld1q_u8(row2_lanes_15);
+      uint16x8_t total_0_42 = vaddw_u8(t17_0, vget_low_u8(row2_15));
+      uint16x8_t total_1_42 = vaddw_high_u8(t17_1, row2_15);
       vst1q_s16(&sums1[1][0], vreinterpretq_s16_u16(total_0_42));
       sums1[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_42), 0);
       sums1[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_42), 1);
-      const uint16x8_t values0_0_22 = vmull_u8(vget_low_u8(row0_15), vget_low_u8(row0_15));
-      const uint16x8_t values0_1_22 = vmull_high_u8(row0_15, row0_15);
-      const uint16x8_t values1_0_17 = vmull_u8(vget_low_u8(row1_15), vget_low_u8(row1_15));
-      const uint16x8_t values1_1_17 = vmull_high_u8(row1_15, row1_15);
-      const uint16x8_t v_0_25 = vmull_u8(vget_low_u8(row2_15), vget_low_u8(row2_15));
-      const uint16x8_t v_1_25 = vmull_high_u8(row2_15, row2_15);
-      const uint32x4_t t22_0 = vaddl_u16(vget_low_u16(values0_0_22), vget_low_u16(values1_0_17));
-      const uint32x4_t t22_1 = vaddl_high_u16(values0_0_22, values1_0_17);
-      const uint32x4_t t22_2 = vaddl_u16(vget_low_u16(values0_1_22), vget_low_u16(values1_1_17));
-      const uint32x4_t total_0_43 = vaddw_u16(t22_0, vget_low_u16(v_0_25));
-      const uint32x4_t total_1_43 = vaddw_high_u16(t22_1, v_0_25);
-      const uint32x4_t total_2_15 = vaddw_u16(t22_2, vget_low_u16(v_1_25));
+      uint16x8_t values0_0_22 = vmull_u8(vget_low_u8(row0_15), vget_low_u8(row0_15));
+      uint16x8_t values0_1_22 = vmull_high_u8(row0_15, row0_15);
+      uint16x8_t values1_0_17 = vmull_u8(vget_low_u8(row1_15), vget_low_u8(row1_15));
+      uint16x8_t values1_1_17 = vmull_high_u8(row1_15, row1_15);
+      uint16x8_t v_0_25 = vmull_u8(vget_low_u8(row2_15), vget_low_u8(row2_15));
+      uint16x8_t v_1_25 = vmull_high_u8(row2_15, row2_15);
+      uint32x4_t t22_0 = vaddl_u16(vget_low_u16(values0_0_22), vget_low_u16(values1_0_17));
+      uint32x4_t t22_1 = vaddl_high_u16(values0_0_22, values1_0_17);
+      uint32x4_t t22_2 = vaddl_u16(vget_low_u16(values0_1_22), vget_low_u16(values1_1_17));
+      uint32x4_t total_0_43 = vaddw_u16(t22_0, vget_low_u16(v_0_25));
+      uint32x4_t total_1_43 = vaddw_high_u16(t22_1, v_0_25);
+      uint32x4_t total_2_15 = vaddw_u16(t22_2, vget_low_u16(v_1_25));
       vst1q_s32(&squares1[1][0], vreinterpretq_s32_u32(total_0_43));
       vst1q_s32(&squares1[1][4], vreinterpretq_s32_u32(total_1_43));
       squares1[1][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_15), 0);
       squares1[1][9] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_15), 1);
       const uint8_t row1_lanes_16[16] = {src[-1], src[0], src[1], src[2], src[3], src[4], src[5],
           src[6], src[7], src[8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_16 = vld1q_u8(row1_lanes_16);
+      uint8x16_t row1_16 = vld1q_u8(row1_lanes_16);
       const uint8_t row0_lanes_16[16] = {src[-2], src[-1], src[0], src[1], src[2], src[3], src[4],
           src[5], src[6], src[7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_16 = vld1q_u8(row0_lanes_16);
-      const uint16x8_t t27_0_3 = vaddl_u8(vget_low_u8(row0_16), vget_low_u8(row1_16));
-      const uint16x8_t t27_1_3 = vaddl_high_u8(row0_16, row1_16);
+      uint8x16_t row0_16 = vld1q_u8(row0_lanes_16);
+      uint16x8_t t27_0_3 = vaddl_u8(vget_low_u8(row0_16), vget_low_u8(row1_16));
+      uint16x8_t t27_1_3 = vaddl_high_u8(row0_16, row1_16);
       const uint8_t row2_lanes_16[16] = {src[0], src[1], src[2], src[3], src[4], src[5], src[6],
           src[7], src[8], src[9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_16 = vld1q_u8(row2_lanes_16);
-      const uint16x8_t total_0_44 = vaddw_u8(t27_0_3, vget_low_u8(row2_16));
-      const uint16x8_t total_1_44 = vaddw_high_u8(t27_1_3, row2_16);
+      uint8x16_t row2_16 = vld1q_u8(row2_lanes_16);
+      uint16x8_t total_0_44 = vaddw_u8(t27_0_3, vget_low_u8(row2_16));
+      uint16x8_t total_1_44 = vaddw_high_u8(t27_1_3, row2_16);
       vst1q_s16(&sums1[2][0], vreinterpretq_s16_u16(total_0_44));
       sums1[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_44), 0);
       sums1[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_44), 1);
-      const uint16x8_t values0_0_23 = vmull_u8(vget_low_u8(row0_16), vget_low_u8(row0_16));
-      const uint16x8_t values0_1_23 = vmull_high_u8(row0_16, row0_16);
-      const uint16x8_t values1_0_18 = vmull_u8(vget_low_u8(row1_16), vget_low_u8(row1_16));
-      const uint16x8_t values1_1_18 = vmull_high_u8(row1_16, row1_16);
-      const uint16x8_t v_0_26 = vmull_u8(vget_low_u8(row2_16), vget_low_u8(row2_16));
-      const uint16x8_t v_1_26 = vmull_high_u8(row2_16, row2_16);
-      const uint32x4_t t32_0_2 = vaddl_u16(vget_low_u16(values0_0_23), vget_low_u16(values1_0_18));
-      const uint32x4_t t32_1_2 = vaddl_high_u16(values0_0_23, values1_0_18);
-      const uint32x4_t t32_2_2 = vaddl_u16(vget_low_u16(values0_1_23), vget_low_u16(values1_1_18));
-      const uint32x4_t total_0_45 = vaddw_u16(t32_0_2, vget_low_u16(v_0_26));
-      const uint32x4_t total_1_45 = vaddw_high_u16(t32_1_2, v_0_26);
-      const uint32x4_t total_2_16 = vaddw_u16(t32_2_2, vget_low_u16(v_1_26));
+      uint16x8_t values0_0_23 = vmull_u8(vget_low_u8(row0_16), vget_low_u8(row0_16));
+      uint16x8_t values0_1_23 = vmull_high_u8(row0_16, row0_16);
+      uint16x8_t values1_0_18 = vmull_u8(vget_low_u8(row1_16), vget_low_u8(row1_16));
+      uint16x8_t values1_1_18 = vmull_high_u8(row1_16, row1_16);
+      uint16x8_t v_0_26 = vmull_u8(vget_low_u8(row2_16), vget_low_u8(row2_16));
+      uint16x8_t v_1_26 = vmull_high_u8(row2_16, row2_16);
+      uint32x4_t t32_0_2 = vaddl_u16(vget_low_u16(values0_0_23), vget_low_u16(values1_0_18));
+      uint32x4_t t32_1_2 = vaddl_high_u16(values0_0_23, values1_0_18);
+      uint32x4_t t32_2_2 = vaddl_u16(vget_low_u16(values0_1_23), vget_low_u16(values1_1_18));
+      uint32x4_t total_0_45 = vaddw_u16(t32_0_2, vget_low_u16(v_0_26));
+      uint32x4_t total_1_45 = vaddw_high_u16(t32_1_2, v_0_26);
+      uint32x4_t total_2_16 = vaddw_u16(t32_2_2, vget_low_u16(v_1_26));
       vst1q_s32(&squares1[2][0], vreinterpretq_s32_u32(total_0_45));
       vst1q_s32(&squares1[2][4], vreinterpretq_s32_u32(total_1_45));
       squares1[2][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_16), 0);
@@ -1688,34 +1680,34 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
       const uint8_t row1_lanes_17[16] = {src[src_stride - 1], src[src_stride], src[src_stride + 1],
           src[src_stride + 2], src[src_stride + 3], src[src_stride + 4], src[src_stride + 5],
           src[src_stride + 6], src[src_stride + 7], src[src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_17 = vld1q_u8(row1_lanes_17);
+      uint8x16_t row1_17 = vld1q_u8(row1_lanes_17);
       const uint8_t row0_lanes_17[16] = {src[src_stride - 2], src[src_stride - 1], src[src_stride],
           src[src_stride + 1], src[src_stride + 2], src[src_stride + 3], src[src_stride + 4],
           src[src_stride + 5], src[src_stride + 6], src[src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_17 = vld1q_u8(row0_lanes_17);
-      const uint16x8_t t37_0_3 = vaddl_u8(vget_low_u8(row0_17), vget_low_u8(row1_17));
-      const uint16x8_t t37_1_3 = vaddl_high_u8(row0_17, row1_17);
+      uint8x16_t row0_17 = vld1q_u8(row0_lanes_17);
+      uint16x8_t t37_0_3 = vaddl_u8(vget_low_u8(row0_17), vget_low_u8(row1_17));
+      uint16x8_t t37_1_3 = vaddl_high_u8(row0_17, row1_17);
       const uint8_t row2_lanes_17[16] = {src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6],
           src[src_stride + 7], src[src_stride + 8], src[src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_17 = vld1q_u8(row2_lanes_17);
-      const uint16x8_t total_0_46 = vaddw_u8(t37_0_3, vget_low_u8(row2_17));
-      const uint16x8_t total_1_46 = vaddw_high_u8(t37_1_3, row2_17);
+      uint8x16_t row2_17 = vld1q_u8(row2_lanes_17);
+      uint16x8_t total_0_46 = vaddw_u8(t37_0_3, vget_low_u8(row2_17));
+      uint16x8_t total_1_46 = vaddw_high_u8(t37_1_3, row2_17);
       vst1q_s16(&sums1[3][0], vreinterpretq_s16_u16(total_0_46));
       sums1[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_46), 0);
       sums1[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_46), 1);
-      const uint16x8_t values0_0_24 = vmull_u8(vget_low_u8(row0_17), vget_low_u8(row0_17));
-      const uint16x8_t values0_1_24 = vmull_high_u8(row0_17, row0_17);
-      const uint16x8_t values1_0_19 = vmull_u8(vget_low_u8(row1_17), vget_low_u8(row1_17));
-      const uint16x8_t values1_1_19 = vmull_high_u8(row1_17, row1_17);
-      const uint16x8_t v_0_27 = vmull_u8(vget_low_u8(row2_17), vget_low_u8(row2_17));
-      const uint16x8_t v_1_27 = vmull_high_u8(row2_17, row2_17);
-      const uint32x4_t t42_0_2 = vaddl_u16(vget_low_u16(values0_0_24), vget_low_u16(values1_0_19));
-      const uint32x4_t t42_1_2 = vaddl_high_u16(values0_0_24, values1_0_19);
-      const uint32x4_t t42_2 = vaddl_u16(vget_low_u16(values0_1_24), vget_low_u16(values1_1_19));
-      const uint32x4_t total_0_47 = vaddw_u16(t42_0_2, vget_low_u16(v_0_27));
-      const uint32x4_t total_1_47 = vaddw_high_u16(t42_1_2, v_0_27);
-      const uint32x4_t total_2_17 = vaddw_u16(t42_2, vget_low_u16(v_1_27));
+      uint16x8_t values0_0_24 = vmull_u8(vget_low_u8(row0_17), vget_low_u8(row0_17));
+      uint16x8_t values0_1_24 = vmull_high_u8(row0_17, row0_17);
+      uint16x8_t values1_0_19 = vmull_u8(vget_low_u8(row1_17), vget_low_u8(row1_17));
+      uint16x8_t values1_1_19 = vmull_high_u8(row1_17, row1_17);
+      uint16x8_t v_0_27 = vmull_u8(vget_low_u8(row2_17), vget_low_u8(row2_17));
+      uint16x8_t v_1_27 = vmull_high_u8(row2_17, row2_17);
+      uint32x4_t t42_0_2 = vaddl_u16(vget_low_u16(values0_0_24), vget_low_u16(values1_0_19));
+      uint32x4_t t42_1_2 = vaddl_high_u16(values0_0_24, values1_0_19);
+      uint32x4_t t42_2 = vaddl_u16(vget_low_u16(values0_1_24), vget_low_u16(values1_1_19));
+      uint32x4_t total_0_47 = vaddw_u16(t42_0_2, vget_low_u16(v_0_27));
+      uint32x4_t total_1_47 = vaddw_high_u16(t42_1_2, v_0_27);
+      uint32x4_t total_2_17 = vaddw_u16(t42_2, vget_low_u16(v_1_27));
       vst1q_s32(&squares1[3][0], vreinterpretq_s32_u32(total_0_47));
       vst1q_s32(&squares1[3][4], vreinterpretq_s32_u32(total_1_47));
       squares1[3][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_17), 0);
@@ -1724,36 +1716,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[2 * src_stride + 1], src[2 * src_stride + 2], src[2 * src_stride + 3],
           src[2 * src_stride + 4], src[2 * src_stride + 5], src[2 * src_stride + 6],
           src[2 * src_stride + 7], src[2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_18 = vld1q_u8(row1_lanes_18);
+      uint8x16_t row1_18 = vld1q_u8(row1_lanes_18);
       const uint8_t row0_lanes_18[16] = {src[2 * src_stride - 2], src[2 * src_stride - 1],
           src[2 * src_stride], src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_18 = vld1q_u8(row0_lanes_18);
-      const uint16x8_t t47_0_2 = vaddl_u8(vget_low_u8(row0_18), vget_low_u8(row1_18));
-      const uint16x8_t t47_1_2 = vaddl_high_u8(row0_18, row1_18);
+      uint8x16_t row0_18 = vld1q_u8(row0_lanes_18);
+      uint16x8_t t47_0_2 = vaddl_u8(vget_low_u8(row0_18), vget_low_u8(row1_18));
+      uint16x8_t t47_1_2 = vaddl_high_u8(row0_18, row1_18);
       const uint8_t row2_lanes_18[16] = {src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], src[2 * src_stride + 7],
           src[2 * src_stride + 8], src[2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_18 = vld1q_u8(row2_lanes_18);
-      const uint16x8_t total_0_48 = vaddw_u8(t47_0_2, vget_low_u8(row2_18));
-      const uint16x8_t total_1_48 = vaddw_high_u8(t47_1_2, row2_18);
+      uint8x16_t row2_18 = vld1q_u8(row2_lanes_18);
+      uint16x8_t total_0_48 = vaddw_u8(t47_0_2, vget_low_u8(row2_18));
+      uint16x8_t total_1_48 = vaddw_high_u8(t47_1_2, row2_18);
       vst1q_s16(&sums1[4][0], vreinterpretq_s16_u16(total_0_48));
       sums1[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_48), 0);
       sums1[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_48), 1);
-      const uint16x8_t values0_0_25 = vmull_u8(vget_low_u8(row0_18), vget_low_u8(row0_18));
-      const uint16x8_t values0_1_25 = vmull_high_u8(row0_18, row0_18);
-      const uint16x8_t values1_0_20 = vmull_u8(vget_low_u8(row1_18), vget_low_u8(row1_18));
-      const uint16x8_t values1_1_20 = vmull_high_u8(row1_18, row1_18);
-      const uint16x8_t v_0_28 = vmull_u8(vget_low_u8(row2_18), vget_low_u8(row2_18));
-      const uint16x8_t v_1_28 = vmull_high_u8(row2_18, row2_18);
-      const uint32x4_t t52_0_2 = vaddl_u16(vget_low_u16(values0_0_25), vget_low_u16(values1_0_20));
-      const uint32x4_t t52_1_2 = vaddl_high_u16(values0_0_25, values1_0_20);
-      const uint32x4_t t52_2_2 = vaddl_u16(vget_low_u16(values0_1_25), vget_low_u16(values1_1_20));
-      const uint32x4_t total_0_49 = vaddw_u16(t52_0_2, vget_low_u16(v_0_28));
-      const uint32x4_t total_1_49 = vaddw_high_u16(t52_1_2, v_0_28);
-      const uint32x4_t total_2_18 = vaddw_u16(t52_2_2, vget_low_u16(v_1_28));
+      uint16x8_t values0_0_25 = vmull_u8(vget_low_u8(row0_18), vget_low_u8(row0_18));
+      uint16x8_t values0_1_25 = vmull_high_u8(row0_18, row0_18);
+      uint16x8_t values1_0_20 = vmull_u8(vget_low_u8(row1_18), vget_low_u8(row1_18));
+      uint16x8_t values1_1_20 = vmull_high_u8(row1_18, row1_18);
+      uint16x8_t v_0_28 = vmull_u8(vget_low_u8(row2_18), vget_low_u8(row2_18));
+      uint16x8_t v_1_28 = vmull_high_u8(row2_18, row2_18);
+      uint32x4_t t52_0_2 = vaddl_u16(vget_low_u16(values0_0_25), vget_low_u16(values1_0_20));
+      uint32x4_t t52_1_2 = vaddl_high_u16(values0_0_25, values1_0_20);
+      uint32x4_t t52_2_2 = vaddl_u16(vget_low_u16(values0_1_25), vget_low_u16(values1_1_20));
+      uint32x4_t total_0_49 = vaddw_u16(t52_0_2, vget_low_u16(v_0_28));
+      uint32x4_t total_1_49 = vaddw_high_u16(t52_1_2, v_0_28);
+      uint32x4_t total_2_18 = vaddw_u16(t52_2_2, vget_low_u16(v_1_28));
       vst1q_s32(&squares1[4][0], vreinterpretq_s32_u32(total_0_49));
       vst1q_s32(&squares1[4][4], vreinterpretq_s32_u32(total_1_49));
       squares1[4][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_18), 0);
@@ -1762,36 +1754,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[3 * src_stride + 1], src[3 * src_stride + 2], src[3 * src_stride + 3],
           src[3 * src_stride + 4], src[3 * src_stride + 5], src[3 * src_stride + 6],
           src[3 * src_stride + 7], src[3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_19 = vld1q_u8(row1_lanes_19);
+      uint8x16_t row1_19 = vld1q_u8(row1_lanes_19);
       const uint8_t row0_lanes_19[16] = {src[3 * src_stride - 2], src[3 * src_stride - 1],
           src[3 * src_stride], src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_19 = vld1q_u8(row0_lanes_19);
-      const uint16x8_t t57_0_2 = vaddl_u8(vget_low_u8(row0_19), vget_low_u8(row1_19));
-      const uint16x8_t t57_1_2 = vaddl_high_u8(row0_19, row1_19);
+      uint8x16_t row0_19 = vld1q_u8(row0_lanes_19);
+      uint16x8_t t57_0_2 = vaddl_u8(vget_low_u8(row0_19), vget_low_u8(row1_19));
+      uint16x8_t t57_1_2 = vaddl_high_u8(row0_19, row1_19);
       const uint8_t row2_lanes_19[16] = {src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], src[3 * src_stride + 7],
           src[3 * src_stride + 8], src[3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_19 = vld1q_u8(row2_lanes_19);
-      const uint16x8_t total_0_50 = vaddw_u8(t57_0_2, vget_low_u8(row2_19));
-      const uint16x8_t total_1_50 = vaddw_high_u8(t57_1_2, row2_19);
+      uint8x16_t row2_19 = vld1q_u8(row2_lanes_19);
+      uint16x8_t total_0_50 = vaddw_u8(t57_0_2, vget_low_u8(row2_19));
+      uint16x8_t total_1_50 = vaddw_high_u8(t57_1_2, row2_19);
       vst1q_s16(&sums1[5][0], vreinterpretq_s16_u16(total_0_50));
       sums1[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_50), 0);
       sums1[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_50), 1);
-      const uint16x8_t values0_0_26 = vmull_u8(vget_low_u8(row0_19), vget_low_u8(row0_19));
-      const uint16x8_t values0_1_26 = vmull_high_u8(row0_19, row0_19);
-      const uint16x8_t values1_0_21 = vmull_u8(vget_low_u8(row1_19), vget_low_u8(row1_19));
-      const uint16x8_t values1_1_21 = vmull_high_u8(row1_19, row1_19);
-      const uint16x8_t v_0_29 = vmull_u8(vget_low_u8(row2_19), vget_low_u8(row2_19));
-      const uint16x8_t v_1_29 = vmull_high_u8(row2_19, row2_19);
-      const uint32x4_t t62_0_2 = vaddl_u16(vget_low_u16(values0_0_26), vget_low_u16(values1_0_21));
-      const uint32x4_t t62_1_2 = vaddl_high_u16(values0_0_26, values1_0_21);
-      const uint32x4_t t62_2 = vaddl_u16(vget_low_u16(values0_1_26), vget_low_u16(values1_1_21));
-      const uint32x4_t total_0_51 = vaddw_u16(t62_0_2, vget_low_u16(v_0_29));
-      const uint32x4_t total_1_51 = vaddw_high_u16(t62_1_2, v_0_29);
-      const uint32x4_t total_2_19 = vaddw_u16(t62_2, vget_low_u16(v_1_29));
+      uint16x8_t values0_0_26 = vmull_u8(vget_low_u8(row0_19), vget_low_u8(row0_19));
+      uint16x8_t values0_1_26 = vmull_high_u8(row0_19, row0_19);
+      uint16x8_t values1_0_21 = vmull_u8(vget_low_u8(row1_19), vget_low_u8(row1_19));
+      uint16x8_t values1_1_21 = vmull_high_u8(row1_19, row1_19);
+      uint16x8_t v_0_29 = vmull_u8(vget_low_u8(row2_19), vget_low_u8(row2_19));
+      uint16x8_t v_1_29 = vmull_high_u8(row2_19, row2_19);
+      uint32x4_t t62_0_2 = vaddl_u16(vget_low_u16(values0_0_26), vget_low_u16(values1_0_21));
+      uint32x4_t t62_1_2 = vaddl_high_u16(values0_0_26, values1_0_21);
+      uint32x4_t t62_2 = vaddl_u16(vget_low_u16(values0_1_26), vget_low_u16(values1_1_21));
+      uint32x4_t total_0_51 = vaddw_u16(t62_0_2, vget_low_u16(v_0_29));
+      uint32x4_t total_1_51 = vaddw_high_u16(t62_1_2, v_0_29);
+      uint32x4_t total_2_19 = vaddw_u16(t62_2, vget_low_u16(v_1_29));
       vst1q_s32(&squares1[5][0], vreinterpretq_s32_u32(total_0_51));
       vst1q_s32(&squares1[5][4], vreinterpretq_s32_u32(total_1_51));
       squares1[5][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_19), 0);
@@ -1800,36 +1792,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[4 * src_stride + 1], src[4 * src_stride + 2], src[4 * src_stride + 3],
           src[4 * src_stride + 4], src[4 * src_stride + 5], src[4 * src_stride + 6],
           src[4 * src_stride + 7], src[4 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_20 = vld1q_u8(row1_lanes_20);
+      uint8x16_t row1_20 = vld1q_u8(row1_lanes_20);
       const uint8_t row0_lanes_20[16] = {src[4 * src_stride - 2], src[4 * src_stride - 1],
           src[4 * src_stride], src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_20 = vld1q_u8(row0_lanes_20);
-      const uint16x8_t t67_0_2 = vaddl_u8(vget_low_u8(row0_20), vget_low_u8(row1_20));
-      const uint16x8_t t67_1_2 = vaddl_high_u8(row0_20, row1_20);
+      uint8x16_t row0_20 = vld1q_u8(row0_lanes_20);
+      uint16x8_t t67_0_2 = vaddl_u8(vget_low_u8(row0_20), vget_low_u8(row1_20));
+      uint16x8_t t67_1_2 = vaddl_high_u8(row0_20, row1_20);
       const uint8_t row2_lanes_20[16] = {src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], src[4 * src_stride + 7],
           src[4 * src_stride + 8], src[4 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_20 = vld1q_u8(row2_lanes_20);
-      const uint16x8_t total_0_52 = vaddw_u8(t67_0_2, vget_low_u8(row2_20));
-      const uint16x8_t total_1_52 = vaddw_high_u8(t67_1_2, row2_20);
+      uint8x16_t row2_20 = vld1q_u8(row2_lanes_20);
+      uint16x8_t total_0_52 = vaddw_u8(t67_0_2, vget_low_u8(row2_20));
+      uint16x8_t total_1_52 = vaddw_high_u8(t67_1_2, row2_20);
       vst1q_s16(&sums1[6][0], vreinterpretq_s16_u16(total_0_52));
       sums1[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_52), 0);
       sums1[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_52), 1);
-      const uint16x8_t values0_0_27 = vmull_u8(vget_low_u8(row0_20), vget_low_u8(row0_20));
-      const uint16x8_t values0_1_27 = vmull_high_u8(row0_20, row0_20);
-      const uint16x8_t values1_0_22 = vmull_u8(vget_low_u8(row1_20), vget_low_u8(row1_20));
-      const uint16x8_t values1_1_22 = vmull_high_u8(row1_20, row1_20);
-      const uint16x8_t v_0_30 = vmull_u8(vget_low_u8(row2_20), vget_low_u8(row2_20));
-      const uint16x8_t v_1_30 = vmull_high_u8(row2_20, row2_20);
-      const uint32x4_t t72_0_3 = vaddl_u16(vget_low_u16(values0_0_27), vget_low_u16(values1_0_22));
-      const uint32x4_t t72_1_3 = vaddl_high_u16(values0_0_27, values1_0_22);
-      const uint32x4_t t72_2_2 = vaddl_u16(vget_low_u16(values0_1_27), vget_low_u16(values1_1_22));
-      const uint32x4_t total_0_53 = vaddw_u16(t72_0_3, vget_low_u16(v_0_30));
-      const uint32x4_t total_1_53 = vaddw_high_u16(t72_1_3, v_0_30);
-      const uint32x4_t total_2_20 = vaddw_u16(t72_2_2, vget_low_u16(v_1_30));
+      uint16x8_t values0_0_27 = vmull_u8(vget_low_u8(row0_20), vget_low_u8(row0_20));
+      uint16x8_t values0_1_27 = vmull_high_u8(row0_20, row0_20);
+      uint16x8_t values1_0_22 = vmull_u8(vget_low_u8(row1_20), vget_low_u8(row1_20));
+      uint16x8_t values1_1_22 = vmull_high_u8(row1_20, row1_20);
+      uint16x8_t v_0_30 = vmull_u8(vget_low_u8(row2_20), vget_low_u8(row2_20));
+      uint16x8_t v_1_30 = vmull_high_u8(row2_20, row2_20);
+      uint32x4_t t72_0_3 = vaddl_u16(vget_low_u16(values0_0_27), vget_low_u16(values1_0_22));
+      uint32x4_t t72_1_3 = vaddl_high_u16(values0_0_27, values1_0_22);
+      uint32x4_t t72_2_2 = vaddl_u16(vget_low_u16(values0_1_27), vget_low_u16(values1_1_22));
+      uint32x4_t total_0_53 = vaddw_u16(t72_0_3, vget_low_u16(v_0_30));
+      uint32x4_t total_1_53 = vaddw_high_u16(t72_1_3, v_0_30);
+      uint32x4_t total_2_20 = vaddw_u16(t72_2_2, vget_low_u16(v_1_30));
       vst1q_s32(&squares1[6][0], vreinterpretq_s32_u32(total_0_53));
       vst1q_s32(&squares1[6][4], vreinterpretq_s32_u32(total_1_53));
       squares1[6][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_20), 0);
@@ -1838,36 +1830,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[5 * src_stride + 1], src[5 * src_stride + 2], src[5 * src_stride + 3],
           src[5 * src_stride + 4], src[5 * src_stride + 5], src[5 * src_stride + 6],
           src[5 * src_stride + 7], src[5 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_21 = vld1q_u8(row1_lanes_21);
+      uint8x16_t row1_21 = vld1q_u8(row1_lanes_21);
       const uint8_t row0_lanes_21[16] = {src[5 * src_stride - 2], src[5 * src_stride - 1],
           src[5 * src_stride], src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_21 = vld1q_u8(row0_lanes_21);
-      const uint16x8_t t77_0 = vaddl_u8(vget_low_u8(row0_21), vget_low_u8(row1_21));
-      const uint16x8_t t77_1 = vaddl_high_u8(row0_21, row1_21);
+      uint8x16_t row0_21 = vld1q_u8(row0_lanes_21);
+      uint16x8_t t77_0 = vaddl_u8(vget_low_u8(row0_21), vget_low_u8(row1_21));
+      uint16x8_t t77_1 = vaddl_high_u8(row0_21, row1_21);
       const uint8_t row2_lanes_21[16] = {src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], src[5 * src_stride + 7],
           src[5 * src_stride + 8], src[5 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_21 = vld1q_u8(row2_lanes_21);
-      const uint16x8_t total_0_54 = vaddw_u8(t77_0, vget_low_u8(row2_21));
-      const uint16x8_t total_1_54 = vaddw_high_u8(t77_1, row2_21);
+      uint8x16_t row2_21 = vld1q_u8(row2_lanes_21);
+      uint16x8_t total_0_54 = vaddw_u8(t77_0, vget_low_u8(row2_21));
+      uint16x8_t total_1_54 = vaddw_high_u8(t77_1, row2_21);
       vst1q_s16(&sums1[7][0], vreinterpretq_s16_u16(total_0_54));
       sums1[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_54), 0);
       sums1[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_54), 1);
-      const uint16x8_t values0_0_28 = vmull_u8(vget_low_u8(row0_21), vget_low_u8(row0_21));
-      const uint16x8_t values0_1_28 = vmull_high_u8(row0_21, row0_21);
-      const uint16x8_t values1_0_23 = vmull_u8(vget_low_u8(row1_21), vget_low_u8(row1_21));
-      const uint16x8_t values1_1_23 = vmull_high_u8(row1_21, row1_21);
-      const uint16x8_t v_0_31 = vmull_u8(vget_low_u8(row2_21), vget_low_u8(row2_21));
-      const uint16x8_t v_1_31 = vmull_high_u8(row2_21, row2_21);
-      const uint32x4_t t82_0_2 = vaddl_u16(vget_low_u16(values0_0_28), vget_low_u16(values1_0_23));
-      const uint32x4_t t82_1_2 = vaddl_high_u16(values0_0_28, values1_0_23);
-      const uint32x4_t t82_2 = vaddl_u16(vget_low_u16(values0_1_28), vget_low_u16(values1_1_23));
-      const uint32x4_t total_0_55 = vaddw_u16(t82_0_2, vget_low_u16(v_0_31));
-      const uint32x4_t total_1_55 = vaddw_high_u16(t82_1_2, v_0_31);
-      const uint32x4_t total_2_21 = vaddw_u16(t82_2, vget_low_u16(v_1_31));
+      uint16x8_t values0_0_28 = vmull_u8(vget_low_u8(row0_21), vget_low_u8(row0_21));
+      uint16x8_t values0_1_28 = vmull_high_u8(row0_21, row0_21);
+      uint16x8_t values1_0_23 = vmull_u8(vget_low_u8(row1_21), vget_low_u8(row1_21));
+      uint16x8_t values1_1_23 = vmull_high_u8(row1_21, row1_21);
+      uint16x8_t v_0_31 = vmull_u8(vget_low_u8(row2_21), vget_low_u8(row2_21));
+      uint16x8_t v_1_31 = vmull_high_u8(row2_21, row2_21);
+      uint32x4_t t82_0_2 = vaddl_u16(vget_low_u16(values0_0_28), vget_low_u16(values1_0_23));
+      uint32x4_t t82_1_2 = vaddl_high_u16(values0_0_28, values1_0_23);
+      uint32x4_t t82_2 = vaddl_u16(vget_low_u16(values0_1_28), vget_low_u16(values1_1_23));
+      uint32x4_t total_0_55 = vaddw_u16(t82_0_2, vget_low_u16(v_0_31));
+      uint32x4_t total_1_55 = vaddw_high_u16(t82_1_2, v_0_31);
+      uint32x4_t total_2_21 = vaddw_u16(t82_2, vget_low_u16(v_1_31));
       vst1q_s32(&squares1[7][0], vreinterpretq_s32_u32(total_0_55));
       vst1q_s32(&squares1[7][4], vreinterpretq_s32_u32(total_1_55));
       squares1[7][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_21), 0);
@@ -1876,36 +1868,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[6 * src_stride + 1], src[6 * src_stride + 2], src[6 * src_stride + 3],
           src[6 * src_stride + 4], src[6 * src_stride + 5], src[6 * src_stride + 6],
           src[6 * src_stride + 7], src[6 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_22 = vld1q_u8(row1_lanes_22);
+      uint8x16_t row1_22 = vld1q_u8(row1_lanes_22);
       const uint8_t row0_lanes_22[16] = {src[6 * src_stride - 2], src[6 * src_stride - 1],
           src[6 * src_stride], src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_22 = vld1q_u8(row0_lanes_22);
-      const uint16x8_t t87_0 = vaddl_u8(vget_low_u8(row0_22), vget_low_u8(row1_22));
-      const uint16x8_t t87_1 = vaddl_high_u8(row0_22, row1_22);
+      uint8x16_t row0_22 = vld1q_u8(row0_lanes_22);
+      uint16x8_t t87_0 = vaddl_u8(vget_low_u8(row0_22), vget_low_u8(row1_22));
+      uint16x8_t t87_1 = vaddl_high_u8(row0_22, row1_22);
       const uint8_t row2_lanes_22[16] = {src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], src[6 * src_stride + 7],
           src[6 * src_stride + 8], src[6 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_22 = vld1q_u8(row2_lanes_22);
-      const uint16x8_t total_0_56 = vaddw_u8(t87_0, vget_low_u8(row2_22));
-      const uint16x8_t total_1_56 = vaddw_high_u8(t87_1, row2_22);
+      uint8x16_t row2_22 = vld1q_u8(row2_lanes_22);
+      uint16x8_t total_0_56 = vaddw_u8(t87_0, vget_low_u8(row2_22));
+      uint16x8_t total_1_56 = vaddw_high_u8(t87_1, row2_22);
       vst1q_s16(&sums1[8][0], vreinterpretq_s16_u16(total_0_56));
       sums1[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_56), 0);
       sums1[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_56), 1);
-      const uint16x8_t values0_0_29 = vmull_u8(vget_low_u8(row0_22), vget_low_u8(row0_22));
-      const uint16x8_t values0_1_29 = vmull_high_u8(row0_22, row0_22);
-      const uint16x8_t values1_0_24 = vmull_u8(vget_low_u8(row1_22), vget_low_u8(row1_22));
-      const uint16x8_t values1_1_24 = vmull_high_u8(row1_22, row1_22);
-      const uint16x8_t v_0_32 = vmull_u8(vget_low_u8(row2_22), vget_low_u8(row2_22));
-      const uint16x8_t v_1_32 = vmull_high_u8(row2_22, row2_22);
-      const uint32x4_t t92_0_3 = vaddl_u16(vget_low_u16(values0_0_29), vget_low_u16(values1_0_24));
-      const uint32x4_t t92_1_3 = vaddl_high_u16(values0_0_29, values1_0_24);
-      const uint32x4_t t92_2_3 = vaddl_u16(vget_low_u16(values0_1_29), vget_low_u16(values1_1_24));
-      const uint32x4_t total_0_57 = vaddw_u16(t92_0_3, vget_low_u16(v_0_32));
-      const uint32x4_t total_1_57 = vaddw_high_u16(t92_1_3, v_0_32);
-      const uint32x4_t total_2_22 = vaddw_u16(t92_2_3, vget_low_u16(v_1_32));
+      uint16x8_t values0_0_29 = vmull_u8(vget_low_u8(row0_22), vget_low_u8(row0_22));
+      uint16x8_t values0_1_29 = vmull_high_u8(row0_22, row0_22);
+      uint16x8_t values1_0_24 = vmull_u8(vget_low_u8(row1_22), vget_low_u8(row1_22));
+      uint16x8_t values1_1_24 = vmull_high_u8(row1_22, row1_22);
+      uint16x8_t v_0_32 = vmull_u8(vget_low_u8(row2_22), vget_low_u8(row2_22));
+      uint16x8_t v_1_32 = vmull_high_u8(row2_22, row2_22);
+      uint32x4_t t92_0_3 = vaddl_u16(vget_low_u16(values0_0_29), vget_low_u16(values1_0_24));
+      uint32x4_t t92_1_3 = vaddl_high_u16(values0_0_29, values1_0_24);
+      uint32x4_t t92_2_3 = vaddl_u16(vget_low_u16(values0_1_29), vget_low_u16(values1_1_24));
+      uint32x4_t total_0_57 = vaddw_u16(t92_0_3, vget_low_u16(v_0_32));
+      uint32x4_t total_1_57 = vaddw_high_u16(t92_1_3, v_0_32);
+      uint32x4_t total_2_22 = vaddw_u16(t92_2_3, vget_low_u16(v_1_32));
       vst1q_s32(&squares1[8][0], vreinterpretq_s32_u32(total_0_57));
       vst1q_s32(&squares1[8][4], vreinterpretq_s32_u32(total_1_57));
       squares1[8][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_22), 0);
@@ -1914,36 +1906,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[7 * src_stride + 1], src[7 * src_stride + 2], src[7 * src_stride + 3],
           src[7 * src_stride + 4], src[7 * src_stride + 5], src[7 * src_stride + 6],
           src[7 * src_stride + 7], src[7 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_23 = vld1q_u8(row1_lanes_23);
+      uint8x16_t row1_23 = vld1q_u8(row1_lanes_23);
       const uint8_t row0_lanes_23[16] = {src[7 * src_stride - 2], src[7 * src_stride - 1],
           src[7 * src_stride], src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_23 = vld1q_u8(row0_lanes_23);
-      const uint16x8_t t97_0 = vaddl_u8(vget_low_u8(row0_23), vget_low_u8(row1_23));
-      const uint16x8_t t97_1 = vaddl_high_u8(row0_23, row1_23);
+      uint8x16_t row0_23 = vld1q_u8(row0_lanes_23);
+      uint16x8_t t97_0 = vaddl_u8(vget_low_u8(row0_23), vget_low_u8(row1_23));
+      uint16x8_t t97_1 = vaddl_high_u8(row0_23, row1_23);
       const uint8_t row2_lanes_23[16] = {src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], src[7 * src_stride + 7],
           src[7 * src_stride + 8], src[7 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_23 = vld1q_u8(row2_lanes_23);
-      const uint16x8_t total_0_58 = vaddw_u8(t97_0, vget_low_u8(row2_23));
-      const uint16x8_t total_1_58 = vaddw_high_u8(t97_1, row2_23);
+      uint8x16_t row2_23 = vld1q_u8(row2_lanes_23);
+      uint16x8_t total_0_58 = vaddw_u8(t97_0, vget_low_u8(row2_23));
+      uint16x8_t total_1_58 = vaddw_high_u8(t97_1, row2_23);
       vst1q_s16(&sums1[9][0], vreinterpretq_s16_u16(total_0_58));
       sums1[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_58), 0);
       sums1[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_58), 1);
-      const uint16x8_t values0_0_30 = vmull_u8(vget_low_u8(row0_23), vget_low_u8(row0_23));
-      const uint16x8_t values0_1_30 = vmull_high_u8(row0_23, row0_23);
-      const uint16x8_t values1_0_25 = vmull_u8(vget_low_u8(row1_23), vget_low_u8(row1_23));
-      const uint16x8_t values1_1_25 = vmull_high_u8(row1_23, row1_23);
-      const uint16x8_t v_0_33 = vmull_u8(vget_low_u8(row2_23), vget_low_u8(row2_23));
-      const uint16x8_t v_1_33 = vmull_high_u8(row2_23, row2_23);
-      const uint32x4_t t102_0_3 = vaddl_u16(vget_low_u16(values0_0_30), vget_low_u16(values1_0_25));
-      const uint32x4_t t102_1_3 = vaddl_high_u16(values0_0_30, values1_0_25);
-      const uint32x4_t t102_2_2 = vaddl_u16(vget_low_u16(values0_1_30), vget_low_u16(values1_1_25));
-      const uint32x4_t total_0_59 = vaddw_u16(t102_0_3, vget_low_u16(v_0_33));
-      const uint32x4_t total_1_59 = vaddw_high_u16(t102_1_3, v_0_33);
-      const uint32x4_t total_2_23 = vaddw_u16(t102_2_2, vget_low_u16(v_1_33));
+      uint16x8_t values0_0_30 = vmull_u8(vget_low_u8(row0_23), vget_low_u8(row0_23));
+      uint16x8_t values0_1_30 = vmull_high_u8(row0_23, row0_23);
+      uint16x8_t values1_0_25 = vmull_u8(vget_low_u8(row1_23), vget_low_u8(row1_23));
+      uint16x8_t values1_1_25 = vmull_high_u8(row1_23, row1_23);
+      uint16x8_t v_0_33 = vmull_u8(vget_low_u8(row2_23), vget_low_u8(row2_23));
+      uint16x8_t v_1_33 = vmull_high_u8(row2_23, row2_23);
+      uint32x4_t t102_0_3 = vaddl_u16(vget_low_u16(values0_0_30), vget_low_u16(values1_0_25));
+      uint32x4_t t102_1_3 = vaddl_high_u16(values0_0_30, values1_0_25);
+      uint32x4_t t102_2_2 = vaddl_u16(vget_low_u16(values0_1_30), vget_low_u16(values1_1_25));
+      uint32x4_t total_0_59 = vaddw_u16(t102_0_3, vget_low_u16(v_0_33));
+      uint32x4_t total_1_59 = vaddw_high_u16(t102_1_3, v_0_33);
+      uint32x4_t total_2_23 = vaddw_u16(t102_2_2, vget_low_u16(v_1_33));
       vst1q_s32(&squares1[9][0], vreinterpretq_s32_u32(total_0_59));
       vst1q_s32(&squares1[9][4], vreinterpretq_s32_u32(total_1_59));
       squares1[9][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_23), 0);
@@ -1952,36 +1944,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[8 * src_stride + 1], src[8 * src_stride + 2], src[8 * src_stride + 3],
           src[8 * src_stride + 4], src[8 * src_stride + 5], src[8 * src_stride + 6],
           src[8 * src_stride + 7], src[8 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_24 = vld1q_u8(row1_lanes_24);
+      uint8x16_t row1_24 = vld1q_u8(row1_lanes_24);
       const uint8_t row0_lanes_24[16] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[8 * src_stride], src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_24 = vld1q_u8(row0_lanes_24);
-      const uint16x8_t t107_0_2 = vaddl_u8(vget_low_u8(row0_24), vget_low_u8(row1_24));
-      const uint16x8_t t107_1_2 = vaddl_high_u8(row0_24, row1_24);
+      uint8x16_t row0_24 = vld1q_u8(row0_lanes_24);
+      uint16x8_t t107_0_2 = vaddl_u8(vget_low_u8(row0_24), vget_low_u8(row1_24));
+      uint16x8_t t107_1_2 = vaddl_high_u8(row0_24, row1_24);
       const uint8_t row2_lanes_24[16] = {src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], src[8 * src_stride + 7],
           src[8 * src_stride + 8], src[8 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_24 = vld1q_u8(row2_lanes_24);
-      const uint16x8_t total_0_60 = vaddw_u8(t107_0_2, vget_low_u8(row2_24));
-      const uint16x8_t total_1_60 = vaddw_high_u8(t107_1_2, row2_24);
+      uint8x16_t row2_24 = vld1q_u8(row2_lanes_24);
+      uint16x8_t total_0_60 = vaddw_u8(t107_0_2, vget_low_u8(row2_24));
+      uint16x8_t total_1_60 = vaddw_high_u8(t107_1_2, row2_24);
       vst1q_s16(&sums1[10][0], vreinterpretq_s16_u16(total_0_60));
       sums1[10][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_60), 0);
       sums1[10][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_60), 1);
-      const uint16x8_t values0_0_31 = vmull_u8(vget_low_u8(row0_24), vget_low_u8(row0_24));
-      const uint16x8_t values0_1_31 = vmull_high_u8(row0_24, row0_24);
-      const uint16x8_t values1_0_26 = vmull_u8(vget_low_u8(row1_24), vget_low_u8(row1_24));
-      const uint16x8_t values1_1_26 = vmull_high_u8(row1_24, row1_24);
-      const uint16x8_t v_0_34 = vmull_u8(vget_low_u8(row2_24), vget_low_u8(row2_24));
-      const uint16x8_t v_1_34 = vmull_high_u8(row2_24, row2_24);
-      const uint32x4_t t112_0 = vaddl_u16(vget_low_u16(values0_0_31), vget_low_u16(values1_0_26));
-      const uint32x4_t t112_1 = vaddl_high_u16(values0_0_31, values1_0_26);
-      const uint32x4_t t112_2 = vaddl_u16(vget_low_u16(values0_1_31), vget_low_u16(values1_1_26));
-      const uint32x4_t total_0_61 = vaddw_u16(t112_0, vget_low_u16(v_0_34));
-      const uint32x4_t total_1_61 = vaddw_high_u16(t112_1, v_0_34);
-      const uint32x4_t total_2_24 = vaddw_u16(t112_2, vget_low_u16(v_1_34));
+      uint16x8_t values0_0_31 = vmull_u8(vget_low_u8(row0_24), vget_low_u8(row0_24));
+      uint16x8_t values0_1_31 = vmull_high_u8(row0_24, row0_24);
+      uint16x8_t values1_0_26 = vmull_u8(vget_low_u8(row1_24), vget_low_u8(row1_24));
+      uint16x8_t values1_1_26 = vmull_high_u8(row1_24, row1_24);
+      uint16x8_t v_0_34 = vmull_u8(vget_low_u8(row2_24), vget_low_u8(row2_24));
+      uint16x8_t v_1_34 = vmull_high_u8(row2_24, row2_24);
+      uint32x4_t t112_0 = vaddl_u16(vget_low_u16(values0_0_31), vget_low_u16(values1_0_26));
+      uint32x4_t t112_1 = vaddl_high_u16(values0_0_31, values1_0_26);
+      uint32x4_t t112_2 = vaddl_u16(vget_low_u16(values0_1_31), vget_low_u16(values1_1_26));
+      uint32x4_t total_0_61 = vaddw_u16(t112_0, vget_low_u16(v_0_34));
+      uint32x4_t total_1_61 = vaddw_high_u16(t112_1, v_0_34);
+      uint32x4_t total_2_24 = vaddw_u16(t112_2, vget_low_u16(v_1_34));
       vst1q_s32(&squares1[10][0], vreinterpretq_s32_u32(total_0_61));
       vst1q_s32(&squares1[10][4], vreinterpretq_s32_u32(total_1_61));
       squares1[10][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_24), 0);
@@ -1990,36 +1982,36 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           src[9 * src_stride + 1], src[9 * src_stride + 2], src[9 * src_stride + 3],
           src[9 * src_stride + 4], src[9 * src_stride + 5], src[9 * src_stride + 6],
           src[9 * src_stride + 7], src[9 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_25 = vld1q_u8(row1_lanes_25);
+      uint8x16_t row1_25 = vld1q_u8(row1_lanes_25);
       const uint8_t row0_lanes_25[16] = {src[9 * src_stride - 2], src[9 * src_stride - 1],
           src[9 * src_stride], src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_25 = vld1q_u8(row0_lanes_25);
-      const uint16x8_t t117_0_3 = vaddl_u8(vget_low_u8(row0_25), vget_low_u8(row1_25));
-      const uint16x8_t t117_1_3 = vaddl_high_u8(row0_25, row1_25);
+      uint8x16_t row0_25 = vld1q_u8(row0_lanes_25);
+      uint16x8_t t117_0_3 = vaddl_u8(vget_low_u8(row0_25), vget_low_u8(row1_25));
+      uint16x8_t t117_1_3 = vaddl_high_u8(row0_25, row1_25);
       const uint8_t row2_lanes_25[16] = {src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], src[9 * src_stride + 7],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_25 = vld1q_u8(row2_lanes_25);
-      const uint16x8_t total_0_62 = vaddw_u8(t117_0_3, vget_low_u8(row2_25));
-      const uint16x8_t total_1_62 = vaddw_high_u8(t117_1_3, row2_25);
+      uint8x16_t row2_25 = vld1q_u8(row2_lanes_25);
+      uint16x8_t total_0_62 = vaddw_u8(t117_0_3, vget_low_u8(row2_25));
+      uint16x8_t total_1_62 = vaddw_high_u8(t117_1_3, row2_25);
       vst1q_s16(&sums1[11][0], vreinterpretq_s16_u16(total_0_62));
       sums1[11][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_62), 0);
       sums1[11][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_62), 1);
-      const uint16x8_t values0_0_32 = vmull_u8(vget_low_u8(row0_25), vget_low_u8(row0_25));
-      const uint16x8_t values0_1_32 = vmull_high_u8(row0_25, row0_25);
-      const uint16x8_t values1_0_27 = vmull_u8(vget_low_u8(row1_25), vget_low_u8(row1_25));
-      const uint16x8_t values1_1_27 = vmull_high_u8(row1_25, row1_25);
-      const uint16x8_t v_0_35 = vmull_u8(vget_low_u8(row2_25), vget_low_u8(row2_25));
-      const uint16x8_t v_1_35 = vmull_high_u8(row2_25, row2_25);
-      const uint32x4_t t122_0_2 = vaddl_u16(vget_low_u16(values0_0_32), vget_low_u16(values1_0_27));
-      const uint32x4_t t122_1_2 = vaddl_high_u16(values0_0_32, values1_0_27);
-      const uint32x4_t t122_2_2 = vaddl_u16(vget_low_u16(values0_1_32), vget_low_u16(values1_1_27));
-      const uint32x4_t total_0_63 = vaddw_u16(t122_0_2, vget_low_u16(v_0_35));
-      const uint32x4_t total_1_63 = vaddw_high_u16(t122_1_2, v_0_35);
-      const uint32x4_t total_2_25 = vaddw_u16(t122_2_2, vget_low_u16(v_1_35));
+      uint16x8_t values0_0_32 = vmull_u8(vget_low_u8(row0_25), vget_low_u8(row0_25));
+      uint16x8_t values0_1_32 = vmull_high_u8(row0_25, row0_25);
+      uint16x8_t values1_0_27 = vmull_u8(vget_low_u8(row1_25), vget_low_u8(row1_25));
+      uint16x8_t values1_1_27 = vmull_high_u8(row1_25, row1_25);
+      uint16x8_t v_0_35 = vmull_u8(vget_low_u8(row2_25), vget_low_u8(row2_25));
+      uint16x8_t v_1_35 = vmull_high_u8(row2_25, row2_25);
+      uint32x4_t t122_0_2 = vaddl_u16(vget_low_u16(values0_0_32), vget_low_u16(values1_0_27));
+      uint32x4_t t122_1_2 = vaddl_high_u16(values0_0_32, values1_0_27);
+      uint32x4_t t122_2_2 = vaddl_u16(vget_low_u16(values0_1_32), vget_low_u16(values1_1_27));
+      uint32x4_t total_0_63 = vaddw_u16(t122_0_2, vget_low_u16(v_0_35));
+      uint32x4_t total_1_63 = vaddw_high_u16(t122_1_2, v_0_35);
+      uint32x4_t total_2_25 = vaddw_u16(t122_2_2, vget_low_u16(v_1_35));
       vst1q_s32(&squares1[11][0], vreinterpretq_s32_u32(total_0_63));
       vst1q_s32(&squares1[11][4], vreinterpretq_s32_u32(total_1_63));
       squares1[11][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_25), 0);
@@ -2028,60 +2020,60 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 6 of 9: x = 0..9; writes a1, b1 */
   {
-    const int32_t scale_7 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_7 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_7 > 0) {
-      const int32_t scale_8 = scale1_table[daedalus_clip(set, 0, 15)];
-      const int16x8_t values1_0_28 = vld1q_s16(&sums1[1][0]);
+      int32_t scale_8 = scale1_table[daedalus_clip(set, 0, 15)];
+      int16x8_t values1_0_28 = vld1q_s16(&sums1[1][0]);
       const int16_t values1_lanes_2[8] = {sums1[1][8], sums1[1][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values1_1_28 = vld1q_s16(values1_lanes_2);
-      const int16x8_t values0_0_33 = vld1q_s16(&sums1[0][0]);
+      int16x8_t values1_1_28 = vld1q_s16(values1_lanes_2);
+      int16x8_t values0_0_33 = vld1q_s16(&sums1[0][0]);
       const int16_t values0_lanes_2[8] = {sums1[0][8], sums1[0][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values0_1_33 = vld1q_s16(values0_lanes_2);
-      const int16x8_t t7_0_2 = vaddq_s16(values0_0_33, values1_0_28);
-      const int16x8_t t7_1_2 = vaddq_s16(values0_1_33, values1_1_28);
-      const int16x8_t v_0_36 = vld1q_s16(&sums1[2][0]);
+      int16x8_t values0_1_33 = vld1q_s16(values0_lanes_2);
+      int16x8_t t7_0_2 = vaddq_s16(values0_0_33, values1_0_28);
+      int16x8_t t7_1_2 = vaddq_s16(values0_1_33, values1_1_28);
+      int16x8_t v_0_36 = vld1q_s16(&sums1[2][0]);
       const int16_t v_lanes_6[8] = {sums1[2][8], sums1[2][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_36 = vld1q_s16(v_lanes_6);
-      const int16x8_t total_0_64 = vaddq_s16(t7_0_2, v_0_36);
-      const int16x8_t total_1_64 = vaddq_s16(t7_1_2, v_1_36);
-      const int32x4_t values1_0_29 = vld1q_s32(&squares1[1][0]);
-      const int32x4_t values1_1_29 = vld1q_s32(&squares1[1][4]);
-      const int32x4_t values1_2_2 =
+      int16x8_t v_1_36 = vld1q_s16(v_lanes_6);
+      int16x8_t total_0_64 = vaddq_s16(t7_0_2, v_0_36);
+      int16x8_t total_1_64 = vaddq_s16(t7_1_2, v_1_36);
+      int32x4_t values1_0_29 = vld1q_s32(&squares1[1][0]);
+      int32x4_t values1_1_29 = vld1q_s32(&squares1[1][4]);
+      int32x4_t values1_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[1][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[1][8]), 1));
-      const int32x4_t values0_0_34 = vld1q_s32(&squares1[0][0]);
-      const int32x4_t values0_1_34 = vld1q_s32(&squares1[0][4]);
-      const int32x4_t values0_2_2 =
+      int32x4_t values0_0_34 = vld1q_s32(&squares1[0][0]);
+      int32x4_t values0_1_34 = vld1q_s32(&squares1[0][4]);
+      int32x4_t values0_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[0][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[0][8]), 1));
-      const int32x4_t t12_0_2 = vaddq_s32(values0_0_34, values1_0_29);
-      const int32x4_t t12_1_2 = vaddq_s32(values0_1_34, values1_1_29);
-      const int32x4_t t12_2_3 = vaddq_s32(values0_2_2, values1_2_2);
-      const int32x4_t v_0_37 = vld1q_s32(&squares1[2][0]);
-      const int32x4_t v_1_37 = vld1q_s32(&squares1[2][4]);
-      const int32x4_t v_2_6 =
+      int32x4_t t12_0_2 = vaddq_s32(values0_0_34, values1_0_29);
+      int32x4_t t12_1_2 = vaddq_s32(values0_1_34, values1_1_29);
+      int32x4_t t12_2_3 = vaddq_s32(values0_2_2, values1_2_2);
+      int32x4_t v_0_37 = vld1q_s32(&squares1[2][0]);
+      int32x4_t v_1_37 = vld1q_s32(&squares1[2][4]);
+      int32x4_t v_2_6 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[2][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[2][8]), 1));
-      const int32x4_t square_0_6 = vaddq_s32(t12_0_2, v_0_37);
-      const int32x4_t square_1_6 = vaddq_s32(t12_1_2, v_1_37);
-      const int32x4_t square_2_6 = vaddq_s32(t12_2_3, v_2_6);
-      const int32x4_t t15_0 = vmulq_laneq_s32(square_0_6, multipliers32, 2);
-      const int32x4_t t15_1 = vmulq_laneq_s32(square_1_6, multipliers32, 2);
-      const int32x4_t t15_2 = vmulq_laneq_s32(square_2_6, multipliers32, 2);
-      const uint32x4_t t17_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t15_0),
+      int32x4_t square_0_6 = vaddq_s32(t12_0_2, v_0_37);
+      int32x4_t square_1_6 = vaddq_s32(t12_1_2, v_1_37);
+      int32x4_t square_2_6 = vaddq_s32(t12_2_3, v_2_6);
+      int32x4_t t15_0 = vmulq_laneq_s32(square_0_6, multipliers32, 2);
+      int32x4_t t15_1 = vmulq_laneq_s32(square_1_6, multipliers32, 2);
+      int32x4_t t15_2 = vmulq_laneq_s32(square_2_6, multipliers32, 2);
+      uint32x4_t t17_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t15_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_64)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_64)));
-      const uint32x4_t t17_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t15_1),
+      uint32x4_t t17_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t15_1),
           vreinterpretq_u16_s16(total_0_64), vreinterpretq_u16_s16(total_0_64));
-      const uint32x4_t t17_2 = vmlsl_u16(vreinterpretq_u32_s32(t15_2),
+      uint32x4_t t17_2 = vmlsl_u16(vreinterpretq_u32_s32(t15_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_64)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_64)));
-      const int32x4_t t19_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_0_2), (int32_t)scale_8);
-      const int32x4_t t19_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_1_2), (int32_t)scale_8);
-      const int32x4_t t19_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_2), (int32_t)scale_8);
-      const uint32x4_t t20_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_0_3), 20);
-      const uint32x4_t t20_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_1_3), 20);
-      const uint32x4_t t20_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_2_3), 20);
+      int32x4_t t19_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_0_2), (int32_t)scale_8);
+      int32x4_t t19_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_1_2), (int32_t)scale_8);
+      int32x4_t t19_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_2), (int32_t)scale_8);
+      uint32x4_t t20_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_0_3), 20);
+      uint32x4_t t20_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_1_3), 20);
+      uint32x4_t t20_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_2_3), 20);
       const uint16_t a2_lanes_11[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 2), 0, 255)],
@@ -2090,71 +2082,71 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_6 = vld1q_u16(a2_lanes_11);
+      uint16x8_t a2_0_6 = vld1q_u16(a2_lanes_11);
       const uint16_t a2_lanes_12[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t20_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t20_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_6 = vld1q_u16(a2_lanes_12);
+      uint16x8_t a2_1_6 = vld1q_u16(a2_lanes_12);
       vst1q_s16(&a1[0][0], vreinterpretq_s16_u16(a2_0_6));
       a1[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_6), 0);
       a1[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_6), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t k256_2 = vdupq_n_u16((uint16_t)(256));
-      const uint16x8_t t23_0_2 = vsubq_u16(k256_2, a2_0_6);
-      const uint16x8_t t23_1_2 = vsubq_u16(k256_2, a2_1_6);
-      const uint32x4_t t24_0 = vmull_u16(vget_low_u16(t23_0_2),
+      uint16x8_t k256_2 = vdupq_n_u16((uint16_t)(256));
+      uint16x8_t t23_0_2 = vsubq_u16(k256_2, a2_0_6);
+      uint16x8_t t23_1_2 = vsubq_u16(k256_2, a2_1_6);
+      uint32x4_t t24_0 = vmull_u16(vget_low_u16(t23_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_64)));
-      const uint32x4_t t24_1 = vmull_high_u16(t23_0_2, vreinterpretq_u16_s16(total_0_64));
-      const uint32x4_t t24_2 = vmull_u16(vget_low_u16(t23_1_2),
+      uint32x4_t t24_1 = vmull_high_u16(t23_0_2, vreinterpretq_u16_s16(total_0_64));
+      uint32x4_t t24_2 = vmull_u16(vget_low_u16(t23_1_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_64)));
-      const uint32x4_t t24_3 = vmull_high_u16(t23_1_2, vreinterpretq_u16_s16(total_1_64));
-      const int32x4_t t26_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_0), multipliers32, 3);
-      const int32x4_t t26_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_1), multipliers32, 3);
-      const int32x4_t t26_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_2), multipliers32, 3);
-      const int32x4_t t26_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_3), multipliers32, 3);
-      const int16x8_t t27_0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 12);
-      const int16x8_t t27_1_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_2, t26_3, 12);
+      uint32x4_t t24_3 = vmull_high_u16(t23_1_2, vreinterpretq_u16_s16(total_1_64));
+      int32x4_t t26_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_0), multipliers32, 3);
+      int32x4_t t26_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_1), multipliers32, 3);
+      int32x4_t t26_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_2), multipliers32, 3);
+      int32x4_t t26_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_3), multipliers32, 3);
+      int16x8_t t27_0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 12);
+      int16x8_t t27_1_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_2, t26_3, 12);
       vst1q_u16(&b1[0][0], vreinterpretq_u16_s16(t27_0_4));
       b1[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_4), 0);
       b1[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_4), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t29_0_2 = vaddq_s16(values1_0_28, v_0_36);
-      const int16x8_t t29_1_2 = vaddq_s16(values1_1_28, v_1_36);
-      const int16x8_t v_0_38 = vld1q_s16(&sums1[3][0]);
+      int16x8_t t29_0_2 = vaddq_s16(values1_0_28, v_0_36);
+      int16x8_t t29_1_2 = vaddq_s16(values1_1_28, v_1_36);
+      int16x8_t v_0_38 = vld1q_s16(&sums1[3][0]);
       const int16_t v_lanes_7[8] = {sums1[3][8], sums1[3][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_38 = vld1q_s16(v_lanes_7);
-      const int16x8_t total_0_65 = vaddq_s16(t29_0_2, v_0_38);
-      const int16x8_t total_1_65 = vaddq_s16(t29_1_2, v_1_38);
-      const int32x4_t t32_0_3 = vaddq_s32(values1_0_29, v_0_37);
-      const int32x4_t t32_1_3 = vaddq_s32(values1_1_29, v_1_37);
-      const int32x4_t t32_2_3 = vaddq_s32(values1_2_2, v_2_6);
-      const int32x4_t v_0_39 = vld1q_s32(&squares1[3][0]);
-      const int32x4_t v_1_39 = vld1q_s32(&squares1[3][4]);
-      const int32x4_t v_2_7 =
+      int16x8_t v_1_38 = vld1q_s16(v_lanes_7);
+      int16x8_t total_0_65 = vaddq_s16(t29_0_2, v_0_38);
+      int16x8_t total_1_65 = vaddq_s16(t29_1_2, v_1_38);
+      int32x4_t t32_0_3 = vaddq_s32(values1_0_29, v_0_37);
+      int32x4_t t32_1_3 = vaddq_s32(values1_1_29, v_1_37);
+      int32x4_t t32_2_3 = vaddq_s32(values1_2_2, v_2_6);
+      int32x4_t v_0_39 = vld1q_s32(&squares1[3][0]);
+      int32x4_t v_1_39 = vld1q_s32(&squares1[3][4]);
+      int32x4_t v_2_7 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[3][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[3][8]), 1));
-      const int32x4_t square_0_7 = vaddq_s32(t32_0_3, v_0_39);
-      const int32x4_t square_1_7 = vaddq_s32(t32_1_3, v_1_39);
-      const int32x4_t square_2_7 = vaddq_s32(t32_2_3, v_2_7);
-      const int32x4_t t34_0_2 = vmulq_laneq_s32(square_0_7, multipliers32, 2);
-      const int32x4_t t34_1_2 = vmulq_laneq_s32(square_1_7, multipliers32, 2);
-      const int32x4_t t34_2_2 = vmulq_laneq_s32(square_2_7, multipliers32, 2);
-      const uint32x4_t t36_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t34_0_2),
+      int32x4_t square_0_7 = vaddq_s32(t32_0_3, v_0_39);
+      int32x4_t square_1_7 = vaddq_s32(t32_1_3, v_1_39);
+      int32x4_t square_2_7 = vaddq_s32(t32_2_3, v_2_7);
+      int32x4_t t34_0_2 = vmulq_laneq_s32(square_0_7, multipliers32, 2);
+      int32x4_t t34_1_2 = vmulq_laneq_s32(square_1_7, multipliers32, 2);
+      int32x4_t t34_2_2 = vmulq_laneq_s32(square_2_7, multipliers32, 2);
+      uint32x4_t t36_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t34_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_65)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_65)));
-      const uint32x4_t t36_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t34_1_2),
+      uint32x4_t t36_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t34_1_2),
           vreinterpretq_u16_s16(total_0_65), vreinterpretq_u16_s16(total_0_65));
-      const uint32x4_t t36_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t34_2_2),
+      uint32x4_t t36_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t34_2_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_65)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_65)));
-      const int32x4_t t38_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_0_2), (int32_t)scale_8);
-      const int32x4_t t38_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_1_2), (int32_t)scale_8);
-      const int32x4_t t38_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t36_2_2), (int32_t)scale_8);
-      const uint32x4_t t39_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_0_4), 20);
-      const uint32x4_t t39_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_1_4), 20);
-      const uint32x4_t t39_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_2_2), 20);
+      int32x4_t t38_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_0_2), (int32_t)scale_8);
+      int32x4_t t38_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_1_2), (int32_t)scale_8);
+      int32x4_t t38_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t36_2_2), (int32_t)scale_8);
+      uint32x4_t t39_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_0_4), 20);
+      uint32x4_t t39_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_1_4), 20);
+      uint32x4_t t39_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_2_2), 20);
       const uint16_t a2_lanes_13[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 2), 0, 255)],
@@ -2163,69 +2155,69 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_7 = vld1q_u16(a2_lanes_13);
+      uint16x8_t a2_0_7 = vld1q_u16(a2_lanes_13);
       const uint16_t a2_lanes_14[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t39_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t39_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_7 = vld1q_u16(a2_lanes_14);
+      uint16x8_t a2_1_7 = vld1q_u16(a2_lanes_14);
       vst1q_s16(&a1[1][0], vreinterpretq_s16_u16(a2_0_7));
       a1[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_7), 0);
       a1[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_7), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t41_0 = vsubq_u16(k256_2, a2_0_7);
-      const uint16x8_t t41_1 = vsubq_u16(k256_2, a2_1_7);
-      const uint32x4_t t42_0_3 = vmull_u16(vget_low_u16(t41_0),
+      uint16x8_t t41_0 = vsubq_u16(k256_2, a2_0_7);
+      uint16x8_t t41_1 = vsubq_u16(k256_2, a2_1_7);
+      uint32x4_t t42_0_3 = vmull_u16(vget_low_u16(t41_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_65)));
-      const uint32x4_t t42_1_3 = vmull_high_u16(t41_0, vreinterpretq_u16_s16(total_0_65));
-      const uint32x4_t t42_2_2 = vmull_u16(vget_low_u16(t41_1),
+      uint32x4_t t42_1_3 = vmull_high_u16(t41_0, vreinterpretq_u16_s16(total_0_65));
+      uint32x4_t t42_2_2 = vmull_u16(vget_low_u16(t41_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_65)));
-      const uint32x4_t t42_3_2 = vmull_high_u16(t41_1, vreinterpretq_u16_s16(total_1_65));
-      const int32x4_t t43_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_0_3), multipliers32, 3);
-      const int32x4_t t43_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_1_3), multipliers32, 3);
-      const int32x4_t t43_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_2_2), multipliers32, 3);
-      const int32x4_t t43_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_3_2), multipliers32, 3);
-      const int16x8_t t44_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 12);
-      const int16x8_t t44_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_2, t43_3, 12);
+      uint32x4_t t42_3_2 = vmull_high_u16(t41_1, vreinterpretq_u16_s16(total_1_65));
+      int32x4_t t43_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_0_3), multipliers32, 3);
+      int32x4_t t43_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_1_3), multipliers32, 3);
+      int32x4_t t43_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_2_2), multipliers32, 3);
+      int32x4_t t43_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_3_2), multipliers32, 3);
+      int16x8_t t44_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 12);
+      int16x8_t t44_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_2, t43_3, 12);
       vst1q_u16(&b1[1][0], vreinterpretq_u16_s16(t44_0_2));
       b1[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 0);
       b1[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t46_0_3 = vaddq_s16(v_0_36, v_0_38);
-      const int16x8_t t46_1_3 = vaddq_s16(v_1_36, v_1_38);
-      const int16x8_t v_0_40 = vld1q_s16(&sums1[4][0]);
+      int16x8_t t46_0_3 = vaddq_s16(v_0_36, v_0_38);
+      int16x8_t t46_1_3 = vaddq_s16(v_1_36, v_1_38);
+      int16x8_t v_0_40 = vld1q_s16(&sums1[4][0]);
       const int16_t v_lanes_8[8] = {sums1[4][8], sums1[4][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_40 = vld1q_s16(v_lanes_8);
-      const int16x8_t total_0_66 = vaddq_s16(t46_0_3, v_0_40);
-      const int16x8_t total_1_66 = vaddq_s16(t46_1_3, v_1_40);
-      const int32x4_t t49_0 = vaddq_s32(v_0_37, v_0_39);
-      const int32x4_t t49_1 = vaddq_s32(v_1_37, v_1_39);
-      const int32x4_t t49_2 = vaddq_s32(v_2_6, v_2_7);
-      const int32x4_t v_0_41 = vld1q_s32(&squares1[4][0]);
-      const int32x4_t v_1_41 = vld1q_s32(&squares1[4][4]);
-      const int32x4_t v_2_8 =
+      int16x8_t v_1_40 = vld1q_s16(v_lanes_8);
+      int16x8_t total_0_66 = vaddq_s16(t46_0_3, v_0_40);
+      int16x8_t total_1_66 = vaddq_s16(t46_1_3, v_1_40);
+      int32x4_t t49_0 = vaddq_s32(v_0_37, v_0_39);
+      int32x4_t t49_1 = vaddq_s32(v_1_37, v_1_39);
+      int32x4_t t49_2 = vaddq_s32(v_2_6, v_2_7);
+      int32x4_t v_0_41 = vld1q_s32(&squares1[4][0]);
+      int32x4_t v_1_41 = vld1q_s32(&squares1[4][4]);
+      int32x4_t v_2_8 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[4][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[4][8]), 1));
-      const int32x4_t square_0_8 = vaddq_s32(t49_0, v_0_41);
-      const int32x4_t square_1_8 = vaddq_s32(t49_1, v_1_41);
-      const int32x4_t square_2_8 = vaddq_s32(t49_2, v_2_8);
-      const int32x4_t t51_0 = vmulq_laneq_s32(square_0_8, multipliers32, 2);
-      const int32x4_t t51_1 = vmulq_laneq_s32(square_1_8, multipliers32, 2);
-      const int32x4_t t51_2 = vmulq_laneq_s32(square_2_8, multipliers32, 2);
-      const uint32x4_t t53_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t51_0),
+      int32x4_t square_0_8 = vaddq_s32(t49_0, v_0_41);
+      int32x4_t square_1_8 = vaddq_s32(t49_1, v_1_41);
+      int32x4_t square_2_8 = vaddq_s32(t49_2, v_2_8);
+      int32x4_t t51_0 = vmulq_laneq_s32(square_0_8, multipliers32, 2);
+      int32x4_t t51_1 = vmulq_laneq_s32(square_1_8, multipliers32, 2);
+      int32x4_t t51_2 = vmulq_laneq_s32(square_2_8, multipliers32, 2);
+      uint32x4_t t53_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t51_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_66)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_66)));
-      const uint32x4_t t53_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t51_1),
+      uint32x4_t t53_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t51_1),
           vreinterpretq_u16_s16(total_0_66), vreinterpretq_u16_s16(total_0_66));
-      const uint32x4_t t53_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t51_2),
+      uint32x4_t t53_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t51_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_66)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_66)));
-      const int32x4_t t55_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_0_2), (int32_t)scale_8);
-      const int32x4_t t55_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_1_2), (int32_t)scale_8);
-      const int32x4_t t55_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t53_2_2), (int32_t)scale_8);
-      const uint32x4_t t56_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_0_3), 20);
-      const uint32x4_t t56_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_1_3), 20);
-      const uint32x4_t t56_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_2_2), 20);
+      int32x4_t t55_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_0_2), (int32_t)scale_8);
+      int32x4_t t55_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_1_2), (int32_t)scale_8);
+      int32x4_t t55_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t53_2_2), (int32_t)scale_8);
+      uint32x4_t t56_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_0_3), 20);
+      uint32x4_t t56_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_1_3), 20);
+      uint32x4_t t56_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_2_2), 20);
       const uint16_t a2_lanes_15[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 2), 0, 255)],
@@ -2234,70 +2226,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_8 = vld1q_u16(a2_lanes_15);
+      uint16x8_t a2_0_8 = vld1q_u16(a2_lanes_15);
       const uint16_t a2_lanes_16[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t56_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t56_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_8 = vld1q_u16(a2_lanes_16);
+      uint16x8_t a2_1_8 = vld1q_u16(a2_lanes_16);
       vst1q_s16(&a1[2][0], vreinterpretq_s16_u16(a2_0_8));
       a1[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_8), 0);
       a1[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_8), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t58_0_2 = vsubq_u16(k256_2, a2_0_8);
-      const uint16x8_t t58_1_2 = vsubq_u16(k256_2, a2_1_8);
-      const uint32x4_t t59_0 = vmull_u16(vget_low_u16(t58_0_2),
+      uint16x8_t t58_0_2 = vsubq_u16(k256_2, a2_0_8);
+      uint16x8_t t58_1_2 = vsubq_u16(k256_2, a2_1_8);
+      uint32x4_t t59_0 = vmull_u16(vget_low_u16(t58_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_66)));
-      const uint32x4_t t59_1 = vmull_high_u16(t58_0_2, vreinterpretq_u16_s16(total_0_66));
-      const uint32x4_t t59_2 = vmull_u16(vget_low_u16(t58_1_2),
+      uint32x4_t t59_1 = vmull_high_u16(t58_0_2, vreinterpretq_u16_s16(total_0_66));
+      uint32x4_t t59_2 = vmull_u16(vget_low_u16(t58_1_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_66)));
-      const uint32x4_t t59_3 = vmull_high_u16(t58_1_2, vreinterpretq_u16_s16(total_1_66));
-      const int32x4_t t60_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_0), multipliers32, 3);
-      const int32x4_t t60_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_1), multipliers32, 3);
-      const int32x4_t t60_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_2), multipliers32, 3);
-      const int32x4_t t60_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_3), multipliers32, 3);
-      const int16x8_t t61_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_0, t60_1, 12);
-      const int16x8_t t61_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_2, t60_3, 12);
+      uint32x4_t t59_3 = vmull_high_u16(t58_1_2, vreinterpretq_u16_s16(total_1_66));
+      int32x4_t t60_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_0), multipliers32, 3);
+      int32x4_t t60_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_1), multipliers32, 3);
+      int32x4_t t60_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_2), multipliers32, 3);
+      int32x4_t t60_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_3), multipliers32, 3);
+      int16x8_t t61_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_0, t60_1, 12);
+      int16x8_t t61_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_2, t60_3, 12);
       vst1q_u16(&b1[2][0], vreinterpretq_u16_s16(t61_0_2));
       b1[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 0);
       b1[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t63_0_3 = vaddq_s16(v_0_38, v_0_40);
-      const int16x8_t t63_1_3 = vaddq_s16(v_1_38, v_1_40);
-      const int16x8_t v_0_42 = vld1q_s16(&sums1[5][0]);
+      int16x8_t t63_0_3 = vaddq_s16(v_0_38, v_0_40);
+      int16x8_t t63_1_3 = vaddq_s16(v_1_38, v_1_40);
+      int16x8_t v_0_42 = vld1q_s16(&sums1[5][0]);
       const int16_t v_lanes_9[8] = {sums1[5][8], sums1[5][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_42 = vld1q_s16(v_lanes_9);
-      const int16x8_t total_0_67 = vaddq_s16(t63_0_3, v_0_42);
-      const int16x8_t total_1_67 = vaddq_s16(t63_1_3, v_1_42);
-      const int32x4_t t66_0 = vaddq_s32(v_0_39, v_0_41);
-      const int32x4_t t66_1 = vaddq_s32(v_1_39, v_1_41);
-      const int32x4_t t66_2 = vaddq_s32(v_2_7, v_2_8);
-      const int32x4_t v_0_43 = vld1q_s32(&squares1[5][0]);
-      const int32x4_t v_1_43 = vld1q_s32(&squares1[5][4]);
-      const int32x4_t v_2_9 =
+      int16x8_t v_1_42 = vld1q_s16(v_lanes_9);
+      int16x8_t total_0_67 = vaddq_s16(t63_0_3, v_0_42);
+      int16x8_t total_1_67 = vaddq_s16(t63_1_3, v_1_42);
+      int32x4_t t66_0 = vaddq_s32(v_0_39, v_0_41);
+      int32x4_t t66_1 = vaddq_s32(v_1_39, v_1_41);
+      int32x4_t t66_2 = vaddq_s32(v_2_7, v_2_8);
+      int32x4_t v_0_43 = vld1q_s32(&squares1[5][0]);
+      int32x4_t v_1_43 = vld1q_s32(&squares1[5][4]);
+      int32x4_t v_2_9 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[5][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[5][8]), 1));
-      const int32x4_t square_0_9 = vaddq_s32(t66_0, v_0_43);
-      const int32x4_t square_1_9 = vaddq_s32(t66_1, v_1_43);
-      const int32x4_t square_2_9 = vaddq_s32(t66_2, v_2_9);
-      const int32x4_t t68_0_2 = vmulq_laneq_s32(square_0_9, multipliers32, 2);
-      const int32x4_t t68_1_2 = vmulq_laneq_s32(square_1_9, multipliers32, 2);
-      const int32x4_t t68_2_2 = vmulq_laneq_s32(square_2_9, multipliers32, 2);
-      const uint32x4_t t70_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t68_0_2),
+      int32x4_t square_0_9 = vaddq_s32(t66_0, v_0_43);
+      int32x4_t square_1_9 = vaddq_s32(t66_1, v_1_43);
+      int32x4_t square_2_9 = vaddq_s32(t66_2, v_2_9);
+      int32x4_t t68_0_2 = vmulq_laneq_s32(square_0_9, multipliers32, 2);
+      int32x4_t t68_1_2 = vmulq_laneq_s32(square_1_9, multipliers32, 2);
+      int32x4_t t68_2_2 = vmulq_laneq_s32(square_2_9, multipliers32, 2);
+      uint32x4_t t70_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t68_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_67)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_67)));
-      const uint32x4_t t70_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t68_1_2),
+      uint32x4_t t70_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t68_1_2),
           vreinterpretq_u16_s16(total_0_67), vreinterpretq_u16_s16(total_0_67));
-      const uint32x4_t t70_2 = vmlsl_u16(vreinterpretq_u32_s32(t68_2_2),
+      uint32x4_t t70_2 = vmlsl_u16(vreinterpretq_u32_s32(t68_2_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_67)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_67)));
-      const int32x4_t t72_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_0_2), (int32_t)scale_8);
-      const int32x4_t t72_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_1_2), (int32_t)scale_8);
-      const int32x4_t t72_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t70_2), (int32_t)scale_8);
-      const uint32x4_t t73_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_0_4), 20);
-      const uint32x4_t t73_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_1_4), 20);
-      const uint32x4_t t73_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_2_3), 20);
+      int32x4_t t72_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_0_2), (int32_t)scale_8);
+      int32x4_t t72_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_1_2), (int32_t)scale_8);
+      int32x4_t t72_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t70_2), (int32_t)scale_8);
+      uint32x4_t t73_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_0_4), 20);
+      uint32x4_t t73_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_1_4), 20);
+      uint32x4_t t73_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_2_3), 20);
       const uint16_t a2_lanes_17[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 2), 0, 255)],
@@ -2306,70 +2298,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_9 = vld1q_u16(a2_lanes_17);
+      uint16x8_t a2_0_9 = vld1q_u16(a2_lanes_17);
       const uint16_t a2_lanes_18[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t73_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t73_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_9 = vld1q_u16(a2_lanes_18);
+      uint16x8_t a2_1_9 = vld1q_u16(a2_lanes_18);
       vst1q_s16(&a1[3][0], vreinterpretq_s16_u16(a2_0_9));
       a1[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_9), 0);
       a1[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_9), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t75_0_2 = vsubq_u16(k256_2, a2_0_9);
-      const uint16x8_t t75_1_2 = vsubq_u16(k256_2, a2_1_9);
-      const uint32x4_t t76_0_2 = vmull_u16(vget_low_u16(t75_0_2),
+      uint16x8_t t75_0_2 = vsubq_u16(k256_2, a2_0_9);
+      uint16x8_t t75_1_2 = vsubq_u16(k256_2, a2_1_9);
+      uint32x4_t t76_0_2 = vmull_u16(vget_low_u16(t75_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_67)));
-      const uint32x4_t t76_1_2 = vmull_high_u16(t75_0_2, vreinterpretq_u16_s16(total_0_67));
-      const uint32x4_t t76_2_2 = vmull_u16(vget_low_u16(t75_1_2),
+      uint32x4_t t76_1_2 = vmull_high_u16(t75_0_2, vreinterpretq_u16_s16(total_0_67));
+      uint32x4_t t76_2_2 = vmull_u16(vget_low_u16(t75_1_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_67)));
-      const uint32x4_t t76_3_2 = vmull_high_u16(t75_1_2, vreinterpretq_u16_s16(total_1_67));
-      const int32x4_t t77_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_0_2), multipliers32, 3);
-      const int32x4_t t77_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_1_2), multipliers32, 3);
-      const int32x4_t t77_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_2_2), multipliers32, 3);
-      const int32x4_t t77_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_3_2), multipliers32, 3);
-      const int16x8_t t78_0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_0_2, t77_1_2, 12);
-      const int16x8_t t78_1_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_2, t77_3, 12);
+      uint32x4_t t76_3_2 = vmull_high_u16(t75_1_2, vreinterpretq_u16_s16(total_1_67));
+      int32x4_t t77_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_0_2), multipliers32, 3);
+      int32x4_t t77_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_1_2), multipliers32, 3);
+      int32x4_t t77_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_2_2), multipliers32, 3);
+      int32x4_t t77_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_3_2), multipliers32, 3);
+      int16x8_t t78_0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_0_2, t77_1_2, 12);
+      int16x8_t t78_1_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_2, t77_3, 12);
       vst1q_u16(&b1[3][0], vreinterpretq_u16_s16(t78_0_3));
       b1[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_3), 0);
       b1[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_3), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t80_0_3 = vaddq_s16(v_0_40, v_0_42);
-      const int16x8_t t80_1_3 = vaddq_s16(v_1_40, v_1_42);
-      const int16x8_t v_0_44 = vld1q_s16(&sums1[6][0]);
+      int16x8_t t80_0_3 = vaddq_s16(v_0_40, v_0_42);
+      int16x8_t t80_1_3 = vaddq_s16(v_1_40, v_1_42);
+      int16x8_t v_0_44 = vld1q_s16(&sums1[6][0]);
       const int16_t v_lanes_10[8] = {sums1[6][8], sums1[6][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_44 = vld1q_s16(v_lanes_10);
-      const int16x8_t total_0_68 = vaddq_s16(t80_0_3, v_0_44);
-      const int16x8_t total_1_68 = vaddq_s16(t80_1_3, v_1_44);
-      const int32x4_t t83_0_2 = vaddq_s32(v_0_41, v_0_43);
-      const int32x4_t t83_1_2 = vaddq_s32(v_1_41, v_1_43);
-      const int32x4_t t83_2 = vaddq_s32(v_2_8, v_2_9);
-      const int32x4_t v_0_45 = vld1q_s32(&squares1[6][0]);
-      const int32x4_t v_1_45 = vld1q_s32(&squares1[6][4]);
-      const int32x4_t v_2_10 =
+      int16x8_t v_1_44 = vld1q_s16(v_lanes_10);
+      int16x8_t total_0_68 = vaddq_s16(t80_0_3, v_0_44);
+      int16x8_t total_1_68 = vaddq_s16(t80_1_3, v_1_44);
+      int32x4_t t83_0_2 = vaddq_s32(v_0_41, v_0_43);
+      int32x4_t t83_1_2 = vaddq_s32(v_1_41, v_1_43);
+      int32x4_t t83_2 = vaddq_s32(v_2_8, v_2_9);
+      int32x4_t v_0_45 = vld1q_s32(&squares1[6][0]);
+      int32x4_t v_1_45 = vld1q_s32(&squares1[6][4]);
+      int32x4_t v_2_10 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[6][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[6][8]), 1));
-      const int32x4_t square_0_10 = vaddq_s32(t83_0_2, v_0_45);
-      const int32x4_t square_1_10 = vaddq_s32(t83_1_2, v_1_45);
-      const int32x4_t square_2_10 = vaddq_s32(t83_2, v_2_10);
-      const int32x4_t t85_0_2 = vmulq_laneq_s32(square_0_10, multipliers32, 2);
-      const int32x4_t t85_1_2 = vmulq_laneq_s32(square_1_10, multipliers32, 2);
-      const int32x4_t t85_2 = vmulq_laneq_s32(square_2_10, multipliers32, 2);
-      const uint32x4_t t87_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t85_0_2),
+      int32x4_t square_0_10 = vaddq_s32(t83_0_2, v_0_45);
+      int32x4_t square_1_10 = vaddq_s32(t83_1_2, v_1_45);
+      int32x4_t square_2_10 = vaddq_s32(t83_2, v_2_10);
+      int32x4_t t85_0_2 = vmulq_laneq_s32(square_0_10, multipliers32, 2);
+      int32x4_t t85_1_2 = vmulq_laneq_s32(square_1_10, multipliers32, 2);
+      int32x4_t t85_2 = vmulq_laneq_s32(square_2_10, multipliers32, 2);
+      uint32x4_t t87_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t85_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_68)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_68)));
-      const uint32x4_t t87_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t85_1_2),
+      uint32x4_t t87_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t85_1_2),
           vreinterpretq_u16_s16(total_0_68), vreinterpretq_u16_s16(total_0_68));
-      const uint32x4_t t87_2 = vmlsl_u16(vreinterpretq_u32_s32(t85_2),
+      uint32x4_t t87_2 = vmlsl_u16(vreinterpretq_u32_s32(t85_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_68)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_68)));
-      const int32x4_t t89_0 = vmulq_n_s32(vreinterpretq_s32_u32(t87_0_2), (int32_t)scale_8);
-      const int32x4_t t89_1 = vmulq_n_s32(vreinterpretq_s32_u32(t87_1_2), (int32_t)scale_8);
-      const int32x4_t t89_2 = vmulq_n_s32(vreinterpretq_s32_u32(t87_2), (int32_t)scale_8);
-      const uint32x4_t t90_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_0), 20);
-      const uint32x4_t t90_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_1), 20);
-      const uint32x4_t t90_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_2), 20);
+      int32x4_t t89_0 = vmulq_n_s32(vreinterpretq_s32_u32(t87_0_2), (int32_t)scale_8);
+      int32x4_t t89_1 = vmulq_n_s32(vreinterpretq_s32_u32(t87_1_2), (int32_t)scale_8);
+      int32x4_t t89_2 = vmulq_n_s32(vreinterpretq_s32_u32(t87_2), (int32_t)scale_8);
+      uint32x4_t t90_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_0), 20);
+      uint32x4_t t90_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_1), 20);
+      uint32x4_t t90_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_2), 20);
       const uint16_t a2_lanes_19[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 2), 0, 255)],
@@ -2378,70 +2370,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_10 = vld1q_u16(a2_lanes_19);
+      uint16x8_t a2_0_10 = vld1q_u16(a2_lanes_19);
       const uint16_t a2_lanes_20[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t90_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t90_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_10 = vld1q_u16(a2_lanes_20);
+      uint16x8_t a2_1_10 = vld1q_u16(a2_lanes_20);
       vst1q_s16(&a1[4][0], vreinterpretq_s16_u16(a2_0_10));
       a1[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_10), 0);
       a1[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_10), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t92_0_4 = vsubq_u16(k256_2, a2_0_10);
-      const uint16x8_t t92_1_4 = vsubq_u16(k256_2, a2_1_10);
-      const uint32x4_t t93_0 = vmull_u16(vget_low_u16(t92_0_4),
+      uint16x8_t t92_0_4 = vsubq_u16(k256_2, a2_0_10);
+      uint16x8_t t92_1_4 = vsubq_u16(k256_2, a2_1_10);
+      uint32x4_t t93_0 = vmull_u16(vget_low_u16(t92_0_4),
           vget_low_u16(vreinterpretq_u16_s16(total_0_68)));
-      const uint32x4_t t93_1 = vmull_high_u16(t92_0_4, vreinterpretq_u16_s16(total_0_68));
-      const uint32x4_t t93_2 = vmull_u16(vget_low_u16(t92_1_4),
+      uint32x4_t t93_1 = vmull_high_u16(t92_0_4, vreinterpretq_u16_s16(total_0_68));
+      uint32x4_t t93_2 = vmull_u16(vget_low_u16(t92_1_4),
           vget_low_u16(vreinterpretq_u16_s16(total_1_68)));
-      const uint32x4_t t93_3 = vmull_high_u16(t92_1_4, vreinterpretq_u16_s16(total_1_68));
-      const int32x4_t t94_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0), multipliers32, 3);
-      const int32x4_t t94_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1), multipliers32, 3);
-      const int32x4_t t94_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_2), multipliers32, 3);
-      const int32x4_t t94_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_3), multipliers32, 3);
-      const int16x8_t t95_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_0_2, t94_1_2, 12);
-      const int16x8_t t95_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_2_2, t94_3_2, 12);
+      uint32x4_t t93_3 = vmull_high_u16(t92_1_4, vreinterpretq_u16_s16(total_1_68));
+      int32x4_t t94_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0), multipliers32, 3);
+      int32x4_t t94_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1), multipliers32, 3);
+      int32x4_t t94_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_2), multipliers32, 3);
+      int32x4_t t94_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_3), multipliers32, 3);
+      int16x8_t t95_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_0_2, t94_1_2, 12);
+      int16x8_t t95_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_2_2, t94_3_2, 12);
       vst1q_u16(&b1[4][0], vreinterpretq_u16_s16(t95_0));
       b1[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1), 0);
       b1[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t97_0_2 = vaddq_s16(v_0_42, v_0_44);
-      const int16x8_t t97_1_2 = vaddq_s16(v_1_42, v_1_44);
-      const int16x8_t v_0_46 = vld1q_s16(&sums1[7][0]);
+      int16x8_t t97_0_2 = vaddq_s16(v_0_42, v_0_44);
+      int16x8_t t97_1_2 = vaddq_s16(v_1_42, v_1_44);
+      int16x8_t v_0_46 = vld1q_s16(&sums1[7][0]);
       const int16_t v_lanes_11[8] = {sums1[7][8], sums1[7][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_46 = vld1q_s16(v_lanes_11);
-      const int16x8_t total_0_69 = vaddq_s16(t97_0_2, v_0_46);
-      const int16x8_t total_1_69 = vaddq_s16(t97_1_2, v_1_46);
-      const int32x4_t t100_0_3 = vaddq_s32(v_0_43, v_0_45);
-      const int32x4_t t100_1_3 = vaddq_s32(v_1_43, v_1_45);
-      const int32x4_t t100_2 = vaddq_s32(v_2_9, v_2_10);
-      const int32x4_t v_0_47 = vld1q_s32(&squares1[7][0]);
-      const int32x4_t v_1_47 = vld1q_s32(&squares1[7][4]);
-      const int32x4_t v_2_11 =
+      int16x8_t v_1_46 = vld1q_s16(v_lanes_11);
+      int16x8_t total_0_69 = vaddq_s16(t97_0_2, v_0_46);
+      int16x8_t total_1_69 = vaddq_s16(t97_1_2, v_1_46);
+      int32x4_t t100_0_3 = vaddq_s32(v_0_43, v_0_45);
+      int32x4_t t100_1_3 = vaddq_s32(v_1_43, v_1_45);
+      int32x4_t t100_2 = vaddq_s32(v_2_9, v_2_10);
+      int32x4_t v_0_47 = vld1q_s32(&squares1[7][0]);
+      int32x4_t v_1_47 = vld1q_s32(&squares1[7][4]);
+      int32x4_t v_2_11 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[7][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[7][8]), 1));
-      const int32x4_t square_0_11 = vaddq_s32(t100_0_3, v_0_47);
-      const int32x4_t square_1_11 = vaddq_s32(t100_1_3, v_1_47);
-      const int32x4_t square_2_11 = vaddq_s32(t100_2, v_2_11);
-      const int32x4_t t102_0_4 = vmulq_laneq_s32(square_0_11, multipliers32, 2);
-      const int32x4_t t102_1_4 = vmulq_laneq_s32(square_1_11, multipliers32, 2);
-      const int32x4_t t102_2_3 = vmulq_laneq_s32(square_2_11, multipliers32, 2);
-      const uint32x4_t t104_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t102_0_4),
+      int32x4_t square_0_11 = vaddq_s32(t100_0_3, v_0_47);
+      int32x4_t square_1_11 = vaddq_s32(t100_1_3, v_1_47);
+      int32x4_t square_2_11 = vaddq_s32(t100_2, v_2_11);
+      int32x4_t t102_0_4 = vmulq_laneq_s32(square_0_11, multipliers32, 2);
+      int32x4_t t102_1_4 = vmulq_laneq_s32(square_1_11, multipliers32, 2);
+      int32x4_t t102_2_3 = vmulq_laneq_s32(square_2_11, multipliers32, 2);
+      uint32x4_t t104_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t102_0_4),
           vget_low_u16(vreinterpretq_u16_s16(total_0_69)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_69)));
-      const uint32x4_t t104_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t102_1_4),
+      uint32x4_t t104_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t102_1_4),
           vreinterpretq_u16_s16(total_0_69), vreinterpretq_u16_s16(total_0_69));
-      const uint32x4_t t104_2 = vmlsl_u16(vreinterpretq_u32_s32(t102_2_3),
+      uint32x4_t t104_2 = vmlsl_u16(vreinterpretq_u32_s32(t102_2_3),
           vget_low_u16(vreinterpretq_u16_s16(total_1_69)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_69)));
-      const int32x4_t t106_0 = vmulq_n_s32(vreinterpretq_s32_u32(t104_0_2), (int32_t)scale_8);
-      const int32x4_t t106_1 = vmulq_n_s32(vreinterpretq_s32_u32(t104_1_2), (int32_t)scale_8);
-      const int32x4_t t106_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t104_2), (int32_t)scale_8);
-      const uint32x4_t t107_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_0), 20);
-      const uint32x4_t t107_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_1), 20);
-      const uint32x4_t t107_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_2_2), 20);
+      int32x4_t t106_0 = vmulq_n_s32(vreinterpretq_s32_u32(t104_0_2), (int32_t)scale_8);
+      int32x4_t t106_1 = vmulq_n_s32(vreinterpretq_s32_u32(t104_1_2), (int32_t)scale_8);
+      int32x4_t t106_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t104_2), (int32_t)scale_8);
+      uint32x4_t t107_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_0), 20);
+      uint32x4_t t107_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_1), 20);
+      uint32x4_t t107_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_2_2), 20);
       const uint16_t a2_lanes_21[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 2), 0, 255)],
@@ -2450,70 +2442,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_11 = vld1q_u16(a2_lanes_21);
+      uint16x8_t a2_0_11 = vld1q_u16(a2_lanes_21);
       const uint16_t a2_lanes_22[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t107_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t107_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_11 = vld1q_u16(a2_lanes_22);
+      uint16x8_t a2_1_11 = vld1q_u16(a2_lanes_22);
       vst1q_s16(&a1[5][0], vreinterpretq_s16_u16(a2_0_11));
       a1[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_11), 0);
       a1[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_11), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t109_0_3 = vsubq_u16(k256_2, a2_0_11);
-      const uint16x8_t t109_1_3 = vsubq_u16(k256_2, a2_1_11);
-      const uint32x4_t t110_0_3 = vmull_u16(vget_low_u16(t109_0_3),
+      uint16x8_t t109_0_3 = vsubq_u16(k256_2, a2_0_11);
+      uint16x8_t t109_1_3 = vsubq_u16(k256_2, a2_1_11);
+      uint32x4_t t110_0_3 = vmull_u16(vget_low_u16(t109_0_3),
           vget_low_u16(vreinterpretq_u16_s16(total_0_69)));
-      const uint32x4_t t110_1_3 = vmull_high_u16(t109_0_3, vreinterpretq_u16_s16(total_0_69));
-      const uint32x4_t t110_2_2 = vmull_u16(vget_low_u16(t109_1_3),
+      uint32x4_t t110_1_3 = vmull_high_u16(t109_0_3, vreinterpretq_u16_s16(total_0_69));
+      uint32x4_t t110_2_2 = vmull_u16(vget_low_u16(t109_1_3),
           vget_low_u16(vreinterpretq_u16_s16(total_1_69)));
-      const uint32x4_t t110_3_2 = vmull_high_u16(t109_1_3, vreinterpretq_u16_s16(total_1_69));
-      const int32x4_t t111_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_0_3), multipliers32, 3);
-      const int32x4_t t111_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_1_3), multipliers32, 3);
-      const int32x4_t t111_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_2_2), multipliers32, 3);
-      const int32x4_t t111_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_3_2), multipliers32, 3);
-      const int16x8_t t112_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_0, t111_1, 12);
-      const int16x8_t t112_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_2, t111_3, 12);
+      uint32x4_t t110_3_2 = vmull_high_u16(t109_1_3, vreinterpretq_u16_s16(total_1_69));
+      int32x4_t t111_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_0_3), multipliers32, 3);
+      int32x4_t t111_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_1_3), multipliers32, 3);
+      int32x4_t t111_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_2_2), multipliers32, 3);
+      int32x4_t t111_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_3_2), multipliers32, 3);
+      int16x8_t t112_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_0, t111_1, 12);
+      int16x8_t t112_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_2, t111_3, 12);
       vst1q_u16(&b1[5][0], vreinterpretq_u16_s16(t112_0_2));
       b1[5][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 0);
       b1[5][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t114_0_2 = vaddq_s16(v_0_44, v_0_46);
-      const int16x8_t t114_1_2 = vaddq_s16(v_1_44, v_1_46);
-      const int16x8_t v_0_48 = vld1q_s16(&sums1[8][0]);
+      int16x8_t t114_0_2 = vaddq_s16(v_0_44, v_0_46);
+      int16x8_t t114_1_2 = vaddq_s16(v_1_44, v_1_46);
+      int16x8_t v_0_48 = vld1q_s16(&sums1[8][0]);
       const int16_t v_lanes_12[8] = {sums1[8][8], sums1[8][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_48 = vld1q_s16(v_lanes_12);
-      const int16x8_t total_0_70 = vaddq_s16(t114_0_2, v_0_48);
-      const int16x8_t total_1_70 = vaddq_s16(t114_1_2, v_1_48);
-      const int32x4_t t117_0_4 = vaddq_s32(v_0_45, v_0_47);
-      const int32x4_t t117_1_4 = vaddq_s32(v_1_45, v_1_47);
-      const int32x4_t t117_2_2 = vaddq_s32(v_2_10, v_2_11);
-      const int32x4_t v_0_49 = vld1q_s32(&squares1[8][0]);
-      const int32x4_t v_1_49 = vld1q_s32(&squares1[8][4]);
-      const int32x4_t v_2_12 =
+      int16x8_t v_1_48 = vld1q_s16(v_lanes_12);
+      int16x8_t total_0_70 = vaddq_s16(t114_0_2, v_0_48);
+      int16x8_t total_1_70 = vaddq_s16(t114_1_2, v_1_48);
+      int32x4_t t117_0_4 = vaddq_s32(v_0_45, v_0_47);
+      int32x4_t t117_1_4 = vaddq_s32(v_1_45, v_1_47);
+      int32x4_t t117_2_2 = vaddq_s32(v_2_10, v_2_11);
+      int32x4_t v_0_49 = vld1q_s32(&squares1[8][0]);
+      int32x4_t v_1_49 = vld1q_s32(&squares1[8][4]);
+      int32x4_t v_2_12 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[8][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[8][8]), 1));
-      const int32x4_t square_0_12 = vaddq_s32(t117_0_4, v_0_49);
-      const int32x4_t square_1_12 = vaddq_s32(t117_1_4, v_1_49);
-      const int32x4_t square_2_12 = vaddq_s32(t117_2_2, v_2_12);
-      const int32x4_t t119_0_3 = vmulq_laneq_s32(square_0_12, multipliers32, 2);
-      const int32x4_t t119_1_3 = vmulq_laneq_s32(square_1_12, multipliers32, 2);
-      const int32x4_t t119_2_2 = vmulq_laneq_s32(square_2_12, multipliers32, 2);
-      const uint32x4_t t121_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t119_0_3),
+      int32x4_t square_0_12 = vaddq_s32(t117_0_4, v_0_49);
+      int32x4_t square_1_12 = vaddq_s32(t117_1_4, v_1_49);
+      int32x4_t square_2_12 = vaddq_s32(t117_2_2, v_2_12);
+      int32x4_t t119_0_3 = vmulq_laneq_s32(square_0_12, multipliers32, 2);
+      int32x4_t t119_1_3 = vmulq_laneq_s32(square_1_12, multipliers32, 2);
+      int32x4_t t119_2_2 = vmulq_laneq_s32(square_2_12, multipliers32, 2);
+      uint32x4_t t121_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t119_0_3),
           vget_low_u16(vreinterpretq_u16_s16(total_0_70)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_70)));
-      const uint32x4_t t121_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t119_1_3),
+      uint32x4_t t121_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t119_1_3),
           vreinterpretq_u16_s16(total_0_70), vreinterpretq_u16_s16(total_0_70));
-      const uint32x4_t t121_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t119_2_2),
+      uint32x4_t t121_2_2 = vmlsl_u16(vreinterpretq_u32_s32(t119_2_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_70)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_70)));
-      const int32x4_t t123_0 = vmulq_n_s32(vreinterpretq_s32_u32(t121_0_2), (int32_t)scale_8);
-      const int32x4_t t123_1 = vmulq_n_s32(vreinterpretq_s32_u32(t121_1_2), (int32_t)scale_8);
-      const int32x4_t t123_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_2_2), (int32_t)scale_8);
-      const uint32x4_t t124_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_0), 20);
-      const uint32x4_t t124_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_1), 20);
-      const uint32x4_t t124_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_2), 20);
+      int32x4_t t123_0 = vmulq_n_s32(vreinterpretq_s32_u32(t121_0_2), (int32_t)scale_8);
+      int32x4_t t123_1 = vmulq_n_s32(vreinterpretq_s32_u32(t121_1_2), (int32_t)scale_8);
+      int32x4_t t123_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_2_2), (int32_t)scale_8);
+      uint32x4_t t124_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_0), 20);
+      uint32x4_t t124_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_1), 20);
+      uint32x4_t t124_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_2), 20);
       const uint16_t a2_lanes_23[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_2, 2), 0, 255)],
@@ -2522,70 +2514,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_2, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_2, 3), 0, 255)]};
-      const uint16x8_t a2_0_12 = vld1q_u16(a2_lanes_23);
+      uint16x8_t a2_0_12 = vld1q_u16(a2_lanes_23);
       const uint16_t a2_lanes_24[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t124_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t124_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_12 = vld1q_u16(a2_lanes_24);
+      uint16x8_t a2_1_12 = vld1q_u16(a2_lanes_24);
       vst1q_s16(&a1[6][0], vreinterpretq_s16_u16(a2_0_12));
       a1[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_12), 0);
       a1[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_12), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t126_0_3 = vsubq_u16(k256_2, a2_0_12);
-      const uint16x8_t t126_1_3 = vsubq_u16(k256_2, a2_1_12);
-      const uint32x4_t t127_0_3 = vmull_u16(vget_low_u16(t126_0_3),
+      uint16x8_t t126_0_3 = vsubq_u16(k256_2, a2_0_12);
+      uint16x8_t t126_1_3 = vsubq_u16(k256_2, a2_1_12);
+      uint32x4_t t127_0_3 = vmull_u16(vget_low_u16(t126_0_3),
           vget_low_u16(vreinterpretq_u16_s16(total_0_70)));
-      const uint32x4_t t127_1_3 = vmull_high_u16(t126_0_3, vreinterpretq_u16_s16(total_0_70));
-      const uint32x4_t t127_2_2 = vmull_u16(vget_low_u16(t126_1_3),
+      uint32x4_t t127_1_3 = vmull_high_u16(t126_0_3, vreinterpretq_u16_s16(total_0_70));
+      uint32x4_t t127_2_2 = vmull_u16(vget_low_u16(t126_1_3),
           vget_low_u16(vreinterpretq_u16_s16(total_1_70)));
-      const uint32x4_t t127_3_2 = vmull_high_u16(t126_1_3, vreinterpretq_u16_s16(total_1_70));
-      const int32x4_t t128_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_0_3), multipliers32, 3);
-      const int32x4_t t128_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_1_3), multipliers32, 3);
-      const int32x4_t t128_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_2_2), multipliers32, 3);
-      const int32x4_t t128_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_3_2), multipliers32, 3);
-      const int16x8_t t129_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0_2, t128_1_2, 12);
-      const int16x8_t t129_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_2_2, t128_3_2, 12);
+      uint32x4_t t127_3_2 = vmull_high_u16(t126_1_3, vreinterpretq_u16_s16(total_1_70));
+      int32x4_t t128_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_0_3), multipliers32, 3);
+      int32x4_t t128_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_1_3), multipliers32, 3);
+      int32x4_t t128_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_2_2), multipliers32, 3);
+      int32x4_t t128_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_3_2), multipliers32, 3);
+      int16x8_t t129_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0_2, t128_1_2, 12);
+      int16x8_t t129_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_2_2, t128_3_2, 12);
       vst1q_u16(&b1[6][0], vreinterpretq_u16_s16(t129_0_2));
       b1[6][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 0);
       b1[6][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t131_0 = vaddq_s16(v_0_46, v_0_48);
-      const int16x8_t t131_1 = vaddq_s16(v_1_46, v_1_48);
-      const int16x8_t v_0_50 = vld1q_s16(&sums1[9][0]);
+      int16x8_t t131_0 = vaddq_s16(v_0_46, v_0_48);
+      int16x8_t t131_1 = vaddq_s16(v_1_46, v_1_48);
+      int16x8_t v_0_50 = vld1q_s16(&sums1[9][0]);
       const int16_t v_lanes_13[8] = {sums1[9][8], sums1[9][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_50 = vld1q_s16(v_lanes_13);
-      const int16x8_t total_0_71 = vaddq_s16(t131_0, v_0_50);
-      const int16x8_t total_1_71 = vaddq_s16(t131_1, v_1_50);
-      const int32x4_t t134_0 = vaddq_s32(v_0_47, v_0_49);
-      const int32x4_t t134_1 = vaddq_s32(v_1_47, v_1_49);
-      const int32x4_t t134_2 = vaddq_s32(v_2_11, v_2_12);
-      const int32x4_t v_0_51 = vld1q_s32(&squares1[9][0]);
-      const int32x4_t v_1_51 = vld1q_s32(&squares1[9][4]);
-      const int32x4_t v_2_13 =
+      int16x8_t v_1_50 = vld1q_s16(v_lanes_13);
+      int16x8_t total_0_71 = vaddq_s16(t131_0, v_0_50);
+      int16x8_t total_1_71 = vaddq_s16(t131_1, v_1_50);
+      int32x4_t t134_0 = vaddq_s32(v_0_47, v_0_49);
+      int32x4_t t134_1 = vaddq_s32(v_1_47, v_1_49);
+      int32x4_t t134_2 = vaddq_s32(v_2_11, v_2_12);
+      int32x4_t v_0_51 = vld1q_s32(&squares1[9][0]);
+      int32x4_t v_1_51 = vld1q_s32(&squares1[9][4]);
+      int32x4_t v_2_13 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[9][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[9][8]), 1));
-      const int32x4_t square_0_13 = vaddq_s32(t134_0, v_0_51);
-      const int32x4_t square_1_13 = vaddq_s32(t134_1, v_1_51);
-      const int32x4_t square_2_13 = vaddq_s32(t134_2, v_2_13);
-      const int32x4_t t136_0_2 = vmulq_laneq_s32(square_0_13, multipliers32, 2);
-      const int32x4_t t136_1_2 = vmulq_laneq_s32(square_1_13, multipliers32, 2);
-      const int32x4_t t136_2_2 = vmulq_laneq_s32(square_2_13, multipliers32, 2);
-      const uint32x4_t t138_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t136_0_2),
+      int32x4_t square_0_13 = vaddq_s32(t134_0, v_0_51);
+      int32x4_t square_1_13 = vaddq_s32(t134_1, v_1_51);
+      int32x4_t square_2_13 = vaddq_s32(t134_2, v_2_13);
+      int32x4_t t136_0_2 = vmulq_laneq_s32(square_0_13, multipliers32, 2);
+      int32x4_t t136_1_2 = vmulq_laneq_s32(square_1_13, multipliers32, 2);
+      int32x4_t t136_2_2 = vmulq_laneq_s32(square_2_13, multipliers32, 2);
+      uint32x4_t t138_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t136_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_71)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_71)));
-      const uint32x4_t t138_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t136_1_2),
+      uint32x4_t t138_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t136_1_2),
           vreinterpretq_u16_s16(total_0_71), vreinterpretq_u16_s16(total_0_71));
-      const uint32x4_t t138_2 = vmlsl_u16(vreinterpretq_u32_s32(t136_2_2),
+      uint32x4_t t138_2 = vmlsl_u16(vreinterpretq_u32_s32(t136_2_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_71)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_71)));
-      const int32x4_t t140_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_0_2), (int32_t)scale_8);
-      const int32x4_t t140_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_1_2), (int32_t)scale_8);
-      const int32x4_t t140_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_2), (int32_t)scale_8);
-      const uint32x4_t t141_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_0_2), 20);
-      const uint32x4_t t141_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_1_2), 20);
-      const uint32x4_t t141_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_2), 20);
+      int32x4_t t140_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_0_2), (int32_t)scale_8);
+      int32x4_t t140_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_1_2), (int32_t)scale_8);
+      int32x4_t t140_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_2), (int32_t)scale_8);
+      uint32x4_t t141_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_0_2), 20);
+      uint32x4_t t141_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_1_2), 20);
+      uint32x4_t t141_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_2), 20);
       const uint16_t a2_lanes_25[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 2), 0, 255)],
@@ -2594,70 +2586,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_13 = vld1q_u16(a2_lanes_25);
+      uint16x8_t a2_0_13 = vld1q_u16(a2_lanes_25);
       const uint16_t a2_lanes_26[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t141_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t141_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_13 = vld1q_u16(a2_lanes_26);
+      uint16x8_t a2_1_13 = vld1q_u16(a2_lanes_26);
       vst1q_s16(&a1[7][0], vreinterpretq_s16_u16(a2_0_13));
       a1[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_13), 0);
       a1[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_13), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t143_0 = vsubq_u16(k256_2, a2_0_13);
-      const uint16x8_t t143_1 = vsubq_u16(k256_2, a2_1_13);
-      const uint32x4_t t144_0_2 = vmull_u16(vget_low_u16(t143_0),
+      uint16x8_t t143_0 = vsubq_u16(k256_2, a2_0_13);
+      uint16x8_t t143_1 = vsubq_u16(k256_2, a2_1_13);
+      uint32x4_t t144_0_2 = vmull_u16(vget_low_u16(t143_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_71)));
-      const uint32x4_t t144_1_2 = vmull_high_u16(t143_0, vreinterpretq_u16_s16(total_0_71));
-      const uint32x4_t t144_2_2 = vmull_u16(vget_low_u16(t143_1),
+      uint32x4_t t144_1_2 = vmull_high_u16(t143_0, vreinterpretq_u16_s16(total_0_71));
+      uint32x4_t t144_2_2 = vmull_u16(vget_low_u16(t143_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_71)));
-      const uint32x4_t t144_3_2 = vmull_high_u16(t143_1, vreinterpretq_u16_s16(total_1_71));
-      const int32x4_t t145_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_0_2), multipliers32, 3);
-      const int32x4_t t145_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_1_2), multipliers32, 3);
-      const int32x4_t t145_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_2_2), multipliers32, 3);
-      const int32x4_t t145_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_3_2), multipliers32, 3);
-      const int16x8_t t146_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 12);
-      const int16x8_t t146_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_2_2, t145_3_2, 12);
+      uint32x4_t t144_3_2 = vmull_high_u16(t143_1, vreinterpretq_u16_s16(total_1_71));
+      int32x4_t t145_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_0_2), multipliers32, 3);
+      int32x4_t t145_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_1_2), multipliers32, 3);
+      int32x4_t t145_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_2_2), multipliers32, 3);
+      int32x4_t t145_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_3_2), multipliers32, 3);
+      int16x8_t t146_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 12);
+      int16x8_t t146_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_2_2, t145_3_2, 12);
       vst1q_u16(&b1[7][0], vreinterpretq_u16_s16(t146_0_2));
       b1[7][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 0);
       b1[7][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t148_0 = vaddq_s16(v_0_48, v_0_50);
-      const int16x8_t t148_1 = vaddq_s16(v_1_48, v_1_50);
-      const int16x8_t v_0_52 = vld1q_s16(&sums1[10][0]);
+      int16x8_t t148_0 = vaddq_s16(v_0_48, v_0_50);
+      int16x8_t t148_1 = vaddq_s16(v_1_48, v_1_50);
+      int16x8_t v_0_52 = vld1q_s16(&sums1[10][0]);
       const int16_t v_lanes_14[8] = {sums1[10][8], sums1[10][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_52 = vld1q_s16(v_lanes_14);
-      const int16x8_t total_0_72 = vaddq_s16(t148_0, v_0_52);
-      const int16x8_t total_1_72 = vaddq_s16(t148_1, v_1_52);
-      const int32x4_t t151_0 = vaddq_s32(v_0_49, v_0_51);
-      const int32x4_t t151_1 = vaddq_s32(v_1_49, v_1_51);
-      const int32x4_t t151_2 = vaddq_s32(v_2_12, v_2_13);
-      const int32x4_t v_0_53 = vld1q_s32(&squares1[10][0]);
-      const int32x4_t v_1_53 = vld1q_s32(&squares1[10][4]);
-      const int32x4_t v_2_14 =
+      int16x8_t v_1_52 = vld1q_s16(v_lanes_14);
+      int16x8_t total_0_72 = vaddq_s16(t148_0, v_0_52);
+      int16x8_t total_1_72 = vaddq_s16(t148_1, v_1_52);
+      int32x4_t t151_0 = vaddq_s32(v_0_49, v_0_51);
+      int32x4_t t151_1 = vaddq_s32(v_1_49, v_1_51);
+      int32x4_t t151_2 = vaddq_s32(v_2_12, v_2_13);
+      int32x4_t v_0_53 = vld1q_s32(&squares1[10][0]);
+      int32x4_t v_1_53 = vld1q_s32(&squares1[10][4]);
+      int32x4_t v_2_14 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[10][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[10][8]), 1));
-      const int32x4_t square_0_14 = vaddq_s32(t151_0, v_0_53);
-      const int32x4_t square_1_14 = vaddq_s32(t151_1, v_1_53);
-      const int32x4_t square_2_14 = vaddq_s32(t151_2, v_2_14);
-      const int32x4_t t153_0_2 = vmulq_laneq_s32(square_0_14, multipliers32, 2);
-      const int32x4_t t153_1_2 = vmulq_laneq_s32(square_1_14, multipliers32, 2);
-      const int32x4_t t153_2 = vmulq_laneq_s32(square_2_14, multipliers32, 2);
-      const uint32x4_t t155_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t153_0_2),
+      int32x4_t square_0_14 = vaddq_s32(t151_0, v_0_53);
+      int32x4_t square_1_14 = vaddq_s32(t151_1, v_1_53);
+      int32x4_t square_2_14 = vaddq_s32(t151_2, v_2_14);
+      int32x4_t t153_0_2 = vmulq_laneq_s32(square_0_14, multipliers32, 2);
+      int32x4_t t153_1_2 = vmulq_laneq_s32(square_1_14, multipliers32, 2);
+      int32x4_t t153_2 = vmulq_laneq_s32(square_2_14, multipliers32, 2);
+      uint32x4_t t155_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t153_0_2),
           vget_low_u16(vreinterpretq_u16_s16(total_0_72)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_72)));
-      const uint32x4_t t155_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t153_1_2),
+      uint32x4_t t155_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t153_1_2),
           vreinterpretq_u16_s16(total_0_72), vreinterpretq_u16_s16(total_0_72));
-      const uint32x4_t t155_2 = vmlsl_u16(vreinterpretq_u32_s32(t153_2),
+      uint32x4_t t155_2 = vmlsl_u16(vreinterpretq_u32_s32(t153_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_72)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_72)));
-      const int32x4_t t157_0 = vmulq_n_s32(vreinterpretq_s32_u32(t155_0_2), (int32_t)scale_8);
-      const int32x4_t t157_1 = vmulq_n_s32(vreinterpretq_s32_u32(t155_1_2), (int32_t)scale_8);
-      const int32x4_t t157_2 = vmulq_n_s32(vreinterpretq_s32_u32(t155_2), (int32_t)scale_8);
-      const uint32x4_t t158_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_0), 20);
-      const uint32x4_t t158_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_1), 20);
-      const uint32x4_t t158_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_2), 20);
+      int32x4_t t157_0 = vmulq_n_s32(vreinterpretq_s32_u32(t155_0_2), (int32_t)scale_8);
+      int32x4_t t157_1 = vmulq_n_s32(vreinterpretq_s32_u32(t155_1_2), (int32_t)scale_8);
+      int32x4_t t157_2 = vmulq_n_s32(vreinterpretq_s32_u32(t155_2), (int32_t)scale_8);
+      uint32x4_t t158_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_0), 20);
+      uint32x4_t t158_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_1), 20);
+      uint32x4_t t158_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_2), 20);
       const uint16_t a2_lanes_27[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 2), 0, 255)],
@@ -2666,70 +2658,70 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_14 = vld1q_u16(a2_lanes_27);
+      uint16x8_t a2_0_14 = vld1q_u16(a2_lanes_27);
       const uint16_t a2_lanes_28[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t158_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t158_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_14 = vld1q_u16(a2_lanes_28);
+      uint16x8_t a2_1_14 = vld1q_u16(a2_lanes_28);
       vst1q_s16(&a1[8][0], vreinterpretq_s16_u16(a2_0_14));
       a1[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_14), 0);
       a1[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_14), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t160_0 = vsubq_u16(k256_2, a2_0_14);
-      const uint16x8_t t160_1 = vsubq_u16(k256_2, a2_1_14);
-      const uint32x4_t t161_0 = vmull_u16(vget_low_u16(t160_0),
+      uint16x8_t t160_0 = vsubq_u16(k256_2, a2_0_14);
+      uint16x8_t t160_1 = vsubq_u16(k256_2, a2_1_14);
+      uint32x4_t t161_0 = vmull_u16(vget_low_u16(t160_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_72)));
-      const uint32x4_t t161_1 = vmull_high_u16(t160_0, vreinterpretq_u16_s16(total_0_72));
-      const uint32x4_t t161_2 = vmull_u16(vget_low_u16(t160_1),
+      uint32x4_t t161_1 = vmull_high_u16(t160_0, vreinterpretq_u16_s16(total_0_72));
+      uint32x4_t t161_2 = vmull_u16(vget_low_u16(t160_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_72)));
-      const uint32x4_t t161_3 = vmull_high_u16(t160_1, vreinterpretq_u16_s16(total_1_72));
-      const int32x4_t t162_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_0), multipliers32, 3);
-      const int32x4_t t162_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_1), multipliers32, 3);
-      const int32x4_t t162_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_2), multipliers32, 3);
-      const int32x4_t t162_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_3), multipliers32, 3);
-      const int16x8_t t163_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_0_2, t162_1_2, 12);
-      const int16x8_t t163_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_2_2, t162_3_2, 12);
+      uint32x4_t t161_3 = vmull_high_u16(t160_1, vreinterpretq_u16_s16(total_1_72));
+      int32x4_t t162_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_0), multipliers32, 3);
+      int32x4_t t162_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_1), multipliers32, 3);
+      int32x4_t t162_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_2), multipliers32, 3);
+      int32x4_t t162_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_3), multipliers32, 3);
+      int16x8_t t163_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_0_2, t162_1_2, 12);
+      int16x8_t t163_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_2_2, t162_3_2, 12);
       vst1q_u16(&b1[8][0], vreinterpretq_u16_s16(t163_0_2));
       b1[8][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 0);
       b1[8][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t165_0 = vaddq_s16(v_0_50, v_0_52);
-      const int16x8_t t165_1 = vaddq_s16(v_1_50, v_1_52);
-      const int16x8_t v_0_54 = vld1q_s16(&sums1[11][0]);
+      int16x8_t t165_0 = vaddq_s16(v_0_50, v_0_52);
+      int16x8_t t165_1 = vaddq_s16(v_1_50, v_1_52);
+      int16x8_t v_0_54 = vld1q_s16(&sums1[11][0]);
       const int16_t v_lanes_15[8] = {sums1[11][8], sums1[11][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_54 = vld1q_s16(v_lanes_15);
-      const int16x8_t total_0_73 = vaddq_s16(t165_0, v_0_54);
-      const int16x8_t total_1_73 = vaddq_s16(t165_1, v_1_54);
-      const int32x4_t t168_0 = vaddq_s32(v_0_51, v_0_53);
-      const int32x4_t t168_1 = vaddq_s32(v_1_51, v_1_53);
-      const int32x4_t t168_2 = vaddq_s32(v_2_13, v_2_14);
-      const int32x4_t v_0_55 = vld1q_s32(&squares1[11][0]);
-      const int32x4_t v_1_55 = vld1q_s32(&squares1[11][4]);
-      const int32x4_t v_2_15 =
+      int16x8_t v_1_54 = vld1q_s16(v_lanes_15);
+      int16x8_t total_0_73 = vaddq_s16(t165_0, v_0_54);
+      int16x8_t total_1_73 = vaddq_s16(t165_1, v_1_54);
+      int32x4_t t168_0 = vaddq_s32(v_0_51, v_0_53);
+      int32x4_t t168_1 = vaddq_s32(v_1_51, v_1_53);
+      int32x4_t t168_2 = vaddq_s32(v_2_13, v_2_14);
+      int32x4_t v_0_55 = vld1q_s32(&squares1[11][0]);
+      int32x4_t v_1_55 = vld1q_s32(&squares1[11][4]);
+      int32x4_t v_2_15 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[11][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[11][8]), 1));
-      const int32x4_t square_0_15 = vaddq_s32(t168_0, v_0_55);
-      const int32x4_t square_1_15 = vaddq_s32(t168_1, v_1_55);
-      const int32x4_t square_2_15 = vaddq_s32(t168_2, v_2_15);
-      const int32x4_t t170_0 = vmulq_laneq_s32(square_0_15, multipliers32, 2);
-      const int32x4_t t170_1 = vmulq_laneq_s32(square_1_15, multipliers32, 2);
-      const int32x4_t t170_2 = vmulq_laneq_s32(square_2_15, multipliers32, 2);
-      const uint32x4_t t172_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t170_0),
+      int32x4_t square_0_15 = vaddq_s32(t168_0, v_0_55);
+      int32x4_t square_1_15 = vaddq_s32(t168_1, v_1_55);
+      int32x4_t square_2_15 = vaddq_s32(t168_2, v_2_15);
+      int32x4_t t170_0 = vmulq_laneq_s32(square_0_15, multipliers32, 2);
+      int32x4_t t170_1 = vmulq_laneq_s32(square_1_15, multipliers32, 2);
+      int32x4_t t170_2 = vmulq_laneq_s32(square_2_15, multipliers32, 2);
+      uint32x4_t t172_0_2 = vmlsl_u16(vreinterpretq_u32_s32(t170_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_73)),
           vget_low_u16(vreinterpretq_u16_s16(total_0_73)));
-      const uint32x4_t t172_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t170_1),
+      uint32x4_t t172_1_2 = vmlsl_high_u16(vreinterpretq_u32_s32(t170_1),
           vreinterpretq_u16_s16(total_0_73), vreinterpretq_u16_s16(total_0_73));
-      const uint32x4_t t172_2 = vmlsl_u16(vreinterpretq_u32_s32(t170_2),
+      uint32x4_t t172_2 = vmlsl_u16(vreinterpretq_u32_s32(t170_2),
           vget_low_u16(vreinterpretq_u16_s16(total_1_73)),
           vget_low_u16(vreinterpretq_u16_s16(total_1_73)));
-      const int32x4_t t174_0 = vmulq_n_s32(vreinterpretq_s32_u32(t172_0_2), (int32_t)scale_8);
-      const int32x4_t t174_1 = vmulq_n_s32(vreinterpretq_s32_u32(t172_1_2), (int32_t)scale_8);
-      const int32x4_t t174_2 = vmulq_n_s32(vreinterpretq_s32_u32(t172_2), (int32_t)scale_8);
-      const uint32x4_t t175_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_0), 20);
-      const uint32x4_t t175_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_1), 20);
-      const uint32x4_t t175_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_2), 20);
+      int32x4_t t174_0 = vmulq_n_s32(vreinterpretq_s32_u32(t172_0_2), (int32_t)scale_8);
+      int32x4_t t174_1 = vmulq_n_s32(vreinterpretq_s32_u32(t172_1_2), (int32_t)scale_8);
+      int32x4_t t174_2 = vmulq_n_s32(vreinterpretq_s32_u32(t172_2), (int32_t)scale_8);
+      uint32x4_t t175_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_0), 20);
+      uint32x4_t t175_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_1), 20);
+      uint32x4_t t175_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_2), 20);
       const uint16_t a2_lanes_29[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 2), 0, 255)],
@@ -2738,30 +2730,30 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_15 = vld1q_u16(a2_lanes_29);
+      uint16x8_t a2_0_15 = vld1q_u16(a2_lanes_29);
       const uint16_t a2_lanes_30[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t175_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t175_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_15 = vld1q_u16(a2_lanes_30);
+      uint16x8_t a2_1_15 = vld1q_u16(a2_lanes_30);
       vst1q_s16(&a1[9][0], vreinterpretq_s16_u16(a2_0_15));
       a1[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_15), 0);
       a1[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_15), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t177_0 = vsubq_u16(k256_2, a2_0_15);
-      const uint16x8_t t177_1 = vsubq_u16(k256_2, a2_1_15);
-      const uint32x4_t t178_0 = vmull_u16(vget_low_u16(t177_0),
+      uint16x8_t t177_0 = vsubq_u16(k256_2, a2_0_15);
+      uint16x8_t t177_1 = vsubq_u16(k256_2, a2_1_15);
+      uint32x4_t t178_0 = vmull_u16(vget_low_u16(t177_0),
           vget_low_u16(vreinterpretq_u16_s16(total_0_73)));
-      const uint32x4_t t178_1 = vmull_high_u16(t177_0, vreinterpretq_u16_s16(total_0_73));
-      const uint32x4_t t178_2 = vmull_u16(vget_low_u16(t177_1),
+      uint32x4_t t178_1 = vmull_high_u16(t177_0, vreinterpretq_u16_s16(total_0_73));
+      uint32x4_t t178_2 = vmull_u16(vget_low_u16(t177_1),
           vget_low_u16(vreinterpretq_u16_s16(total_1_73)));
-      const uint32x4_t t178_3 = vmull_high_u16(t177_1, vreinterpretq_u16_s16(total_1_73));
-      const int32x4_t t179_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_0), multipliers32, 3);
-      const int32x4_t t179_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_1), multipliers32, 3);
-      const int32x4_t t179_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_2), multipliers32, 3);
-      const int32x4_t t179_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_3), multipliers32, 3);
-      const int16x8_t t180_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 12);
-      const int16x8_t t180_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_2, t179_3, 12);
+      uint32x4_t t178_3 = vmull_high_u16(t177_1, vreinterpretq_u16_s16(total_1_73));
+      int32x4_t t179_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_0), multipliers32, 3);
+      int32x4_t t179_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_1), multipliers32, 3);
+      int32x4_t t179_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_2), multipliers32, 3);
+      int32x4_t t179_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_3), multipliers32, 3);
+      int16x8_t t180_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 12);
+      int16x8_t t180_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_2, t179_3, 12);
       vst1q_u16(&b1[9][0], vreinterpretq_u16_s16(t180_0_2));
       b1[9][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 0);
       b1[9][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 1);
@@ -2771,368 +2763,353 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 7 of 9: x = 0..7; writes flt1 */
   {
-    const int32_t scale_9 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_9 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_9 > 0) {
-      const int16x8_t t7_3 = vld1q_s16(&a1[0][1]);
-      const int16x8_t values1 = vshlq_n_s16(t7_3, 2);
-      const int16x8_t t14_3 = vld1q_s16(&a1[1][1]);
-      const int16x8_t values4 = vshlq_n_s16(t14_3, 2);
-      const int16x8_t t20_5 = vld1q_s16(&a1[2][1]);
-      const int16x8_t values7 = vshlq_n_s16(t20_5, 2);
-      const int16x8_t t4_3 = vld1q_s16(&a1[0][0]);
-      const int16x8_t t24 = vmlaq_laneq_s16(values1, t4_3, multipliers16, 2);
-      const int16x8_t t10_3 = vld1q_s16(&a1[0][2]);
-      const int16x8_t t25_4 = vmlaq_laneq_s16(t24, t10_3, multipliers16, 2);
-      const int16x8_t t12_4 = vld1q_s16(&a1[1][0]);
-      const int16x8_t t26 = vmlaq_laneq_s16(t25_4, t12_4, multipliers16, 3);
-      const int16x8_t t27_4 = vaddq_s16(t26, values4);
-      const int16x8_t t16_3 = vld1q_s16(&a1[1][2]);
-      const int16x8_t t28 = vmlaq_laneq_s16(t27_4, t16_3, multipliers16, 3);
-      const int16x8_t t18_5 = vld1q_s16(&a1[2][0]);
-      const int16x8_t t29_2 = vmlaq_laneq_s16(t28, t18_5, multipliers16, 2);
-      const int16x8_t t30 = vaddq_s16(t29_2, values7);
-      const int16x8_t t22 = vld1q_s16(&a1[2][2]);
-      const int16x8_t total_11 = vmlaq_laneq_s16(t30, t22, multipliers16, 2);
-      const uint16x8_t t34 = vld1q_u16(&b1[0][0]);
-      const uint32x4_t values0_0_35 = vmull_laneq_u16(vget_low_u16(t34), multipliers16_2, 2);
-      const uint32x4_t values0_1_35 = vmull_high_laneq_u16(t34, multipliers16_2, 2);
-      const uint16x8_t t46_5 = vld1q_u16(&b1[2][0]);
-      const uint32x4_t values6_0 = vmull_laneq_u16(vget_low_u16(t46_5), multipliers16_2, 2);
-      const uint32x4_t values6_1 = vmull_high_laneq_u16(t46_5, multipliers16_2, 2);
-      const uint16x8_t t36 = vld1q_u16(&b1[0][1]);
-      const uint32x4_t t52_0_3 = vmlal_laneq_u16(values0_0_35, vget_low_u16(t36), multipliers16_2,
-          3);
-      const uint32x4_t t52_1_3 = vmlal_high_laneq_u16(values0_1_35, t36, multipliers16_2, 3);
-      const uint16x8_t t38 = vld1q_u16(&b1[0][2]);
-      const uint32x4_t t53_0_3 = vmlal_laneq_u16(t52_0_3, vget_low_u16(t38), multipliers16_2, 2);
-      const uint32x4_t t53_1_3 = vmlal_high_laneq_u16(t52_1_3, t38, multipliers16_2, 2);
-      const uint16x8_t t40 = vld1q_u16(&b1[1][0]);
-      const uint32x4_t t54_0_2 = vmlal_laneq_u16(t53_0_3, vget_low_u16(t40), multipliers16_2, 3);
-      const uint32x4_t t54_1_2 = vmlal_high_laneq_u16(t53_1_3, t40, multipliers16_2, 3);
-      const uint16x8_t t42 = vld1q_u16(&b1[1][1]);
-      const uint32x4_t t55_0_4 = vmlal_laneq_u16(t54_0_2, vget_low_u16(t42), multipliers16_2, 3);
-      const uint32x4_t t55_1_4 = vmlal_high_laneq_u16(t54_1_2, t42, multipliers16_2, 3);
-      const uint16x8_t t44_4 = vld1q_u16(&b1[1][2]);
-      const uint32x4_t t56_0_4 = vmlal_laneq_u16(t55_0_4, vget_low_u16(t44_4), multipliers16_2, 3);
-      const uint32x4_t t56_1_4 = vmlal_high_laneq_u16(t55_1_4, t44_4, multipliers16_2, 3);
-      const uint32x4_t t57_0_3 = vmlal_laneq_u16(t56_0_4, vget_low_u16(t46_5), multipliers16_2, 2);
-      const uint32x4_t t57_1_3 = vmlal_high_laneq_u16(t56_1_4, t46_5, multipliers16_2, 2);
-      const uint16x8_t t48 = vld1q_u16(&b1[2][1]);
-      const uint32x4_t t58_0_3 = vmlal_laneq_u16(t57_0_3, vget_low_u16(t48), multipliers16_2, 3);
-      const uint32x4_t t58_1_3 = vmlal_high_laneq_u16(t57_1_3, t48, multipliers16_2, 3);
-      const uint16x8_t t50 = vld1q_u16(&b1[2][2]);
-      const uint32x4_t total_0_74 = vmlal_laneq_u16(t58_0_3, vget_low_u16(t50), multipliers16_2, 2);
-      const uint32x4_t total_1_74 = vmlal_high_laneq_u16(t58_1_3, t50, multipliers16_2, 2);
-      const uint8x8_t t32 = vld1_u8(&src[0]);
-      const uint16x8_t t32_4 = vmovl_u8(t32);
-      const uint32x4_t t60_0_2 = vmlal_u16(total_0_74,
-          vget_low_u16(vreinterpretq_u16_s16(total_11)), vget_low_u16(t32_4));
-      const uint32x4_t t60_1_2 = vmlal_high_u16(total_1_74, vreinterpretq_u16_s16(total_11), t32_4);
-      const uint16x8_t t61_3 = DAEDALUS_NARROW_N(rshrn, u32, u16, t60_0_2, t60_1_2, 9);
+      int16x8_t t7_3 = vld1q_s16(&a1[0][1]);
+      int16x8_t values1 = vshlq_n_s16(t7_3, 2);
+      int16x8_t t14_3 = vld1q_s16(&a1[1][1]);
+      int16x8_t values4 = vshlq_n_s16(t14_3, 2);
+      int16x8_t t20_5 = vld1q_s16(&a1[2][1]);
+      int16x8_t values7 = vshlq_n_s16(t20_5, 2);
+      int16x8_t t4_3 = vld1q_s16(&a1[0][0]);
+      int16x8_t t24 = vmlaq_laneq_s16(values1, t4_3, multipliers16, 2);
+      int16x8_t t10_3 = vld1q_s16(&a1[0][2]);
+      int16x8_t t25_4 = vmlaq_laneq_s16(t24, t10_3, multipliers16, 2);
+      int16x8_t t12_4 = vld1q_s16(&a1[1][0]);
+      int16x8_t t26 = vmlaq_laneq_s16(t25_4, t12_4, multipliers16, 3);
+      int16x8_t t27_4 = vaddq_s16(t26, values4);
+      int16x8_t t16_3 = vld1q_s16(&a1[1][2]);
+      int16x8_t t28 = vmlaq_laneq_s16(t27_4, t16_3, multipliers16, 3);
+      int16x8_t t18_5 = vld1q_s16(&a1[2][0]);
+      int16x8_t t29_2 = vmlaq_laneq_s16(t28, t18_5, multipliers16, 2);
+      int16x8_t t30 = vaddq_s16(t29_2, values7);
+      int16x8_t t22 = vld1q_s16(&a1[2][2]);
+      int16x8_t total_11 = vmlaq_laneq_s16(t30, t22, multipliers16, 2);
+      uint16x8_t t34 = vld1q_u16(&b1[0][0]);
+      uint32x4_t values0_0_35 = vmull_laneq_u16(vget_low_u16(t34), multipliers16_2, 2);
+      uint32x4_t values0_1_35 = vmull_high_laneq_u16(t34, multipliers16_2, 2);
+      uint16x8_t t46_5 = vld1q_u16(&b1[2][0]);
+      uint32x4_t values6_0 = vmull_laneq_u16(vget_low_u16(t46_5), multipliers16_2, 2);
+      uint32x4_t values6_1 = vmull_high_laneq_u16(t46_5, multipliers16_2, 2);
+      uint16x8_t t36 = vld1q_u16(&b1[0][1]);
+      uint32x4_t t52_0_3 = vmlal_laneq_u16(values0_0_35, vget_low_u16(t36), multipliers16_2, 3);
+      uint32x4_t t52_1_3 = vmlal_high_laneq_u16(values0_1_35, t36, multipliers16_2, 3);
+      uint16x8_t t38 = vld1q_u16(&b1[0][2]);
+      uint32x4_t t53_0_3 = vmlal_laneq_u16(t52_0_3, vget_low_u16(t38), multipliers16_2, 2);
+      uint32x4_t t53_1_3 = vmlal_high_laneq_u16(t52_1_3, t38, multipliers16_2, 2);
+      uint16x8_t t40 = vld1q_u16(&b1[1][0]);
+      uint32x4_t t54_0_2 = vmlal_laneq_u16(t53_0_3, vget_low_u16(t40), multipliers16_2, 3);
+      uint32x4_t t54_1_2 = vmlal_high_laneq_u16(t53_1_3, t40, multipliers16_2, 3);
+      uint16x8_t t42 = vld1q_u16(&b1[1][1]);
+      uint32x4_t t55_0_4 = vmlal_laneq_u16(t54_0_2, vget_low_u16(t42), multipliers16_2, 3);
+      uint32x4_t t55_1_4 = vmlal_high_laneq_u16(t54_1_2, t42, multipliers16_2, 3);
+      uint16x8_t t44_4 = vld1q_u16(&b1[1][2]);
+      uint32x4_t t56_0_4 = vmlal_laneq_u16(t55_0_4, vget_low_u16(t44_4), multipliers16_2, 3);
+      uint32x4_t t56_1_4 = vmlal_high_laneq_u16(t55_1_4, t44_4, multipliers16_2, 3);
+      uint32x4_t t57_0_3 = vmlal_laneq_u16(t56_0_4, vget_low_u16(t46_5), multipliers16_2, 2);
+      uint32x4_t t57_1_3 = vmlal_high_laneq_u16(t56_1_4, t46_5, multipliers16_2, 2);
+      uint16x8_t t48 = vld1q_u16(&b1[2][1]);
+      uint32x4_t t58_0_3 = vmlal_laneq_u16(t57_0_3, vget_low_u16(t48), multipliers16_2, 3);
+      uint32x4_t t58_1_3 = vmlal_high_laneq_u16(t57_1_3, t48, multipliers16_2, 3);
+      uint16x8_t t50 = vld1q_u16(&b1[2][2]);
+      uint32x4_t total_0_74 = vmlal_laneq_u16(t58_0_3, vget_low_u16(t50), multipliers16_2, 2);
+      uint32x4_t total_1_74 = vmlal_high_laneq_u16(t58_1_3, t50, multipliers16_2, 2);
+      uint8x8_t t32 = vld1_u8(&src[0]);
+      uint16x8_t t32_4 = vmovl_u8(t32);
+      uint32x4_t t60_0_2 = vmlal_u16(total_0_74, vget_low_u16(vreinterpretq_u16_s16(total_11)),
+          vget_low_u16(t32_4));
+      uint32x4_t t60_1_2 = vmlal_high_u16(total_1_74, vreinterpretq_u16_s16(total_11), t32_4);
+      uint16x8_t t61_3 = DAEDALUS_NARROW_N(rshrn, u32, u16, t60_0_2, t60_1_2, 9);
       vst1q_s16(&flt1[0][0], vreinterpretq_s16_u16(t61_3));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t68 = vld1q_s16(&a1[3][1]);
-      const int16x8_t values7_2 = vshlq_n_s16(t68, 2);
-      const int16x8_t t72 = vmlaq_laneq_s16(values4, t12_4, multipliers16, 2);
-      const int16x8_t t73_4 = vmlaq_laneq_s16(t72, t16_3, multipliers16, 2);
-      const int16x8_t t74_4 = vmlaq_laneq_s16(t73_4, t18_5, multipliers16, 3);
-      const int16x8_t t75 = vaddq_s16(t74_4, values7);
-      const int16x8_t t76_5 = vmlaq_laneq_s16(t75, t22, multipliers16, 3);
-      const int16x8_t t66 = vld1q_s16(&a1[3][0]);
-      const int16x8_t t77 = vmlaq_laneq_s16(t76_5, t66, multipliers16, 2);
-      const int16x8_t t78 = vaddq_s16(t77, values7_2);
-      const int16x8_t t70 = vld1q_s16(&a1[3][2]);
-      const int16x8_t total_12 = vmlaq_laneq_s16(t78, t70, multipliers16, 2);
-      const uint32x4_t values0_0_36 = vmull_laneq_u16(vget_low_u16(t40), multipliers16_2, 2);
-      const uint32x4_t values0_1_36 = vmull_high_laneq_u16(t40, multipliers16_2, 2);
-      const uint16x8_t t86_2 = vld1q_u16(&b1[3][0]);
-      const uint32x4_t values6_0_2 = vmull_laneq_u16(vget_low_u16(t86_2), multipliers16_2, 2);
-      const uint32x4_t values6_1_2 = vmull_high_laneq_u16(t86_2, multipliers16_2, 2);
-      const uint32x4_t t92_0_5 = vmlal_laneq_u16(values0_0_36, vget_low_u16(t42), multipliers16_2,
-          3);
-      const uint32x4_t t92_1_5 = vmlal_high_laneq_u16(values0_1_36, t42, multipliers16_2, 3);
-      const uint32x4_t t93_0_2 = vmlal_laneq_u16(t92_0_5, vget_low_u16(t44_4), multipliers16_2, 2);
-      const uint32x4_t t93_1_2 = vmlal_high_laneq_u16(t92_1_5, t44_4, multipliers16_2, 2);
-      const uint32x4_t t94_0_3 = vmlal_laneq_u16(t93_0_2, vget_low_u16(t46_5), multipliers16_2, 3);
-      const uint32x4_t t94_1_3 = vmlal_high_laneq_u16(t93_1_2, t46_5, multipliers16_2, 3);
-      const uint32x4_t t95_0_2 = vmlal_laneq_u16(t94_0_3, vget_low_u16(t48), multipliers16_2, 3);
-      const uint32x4_t t95_1_2 = vmlal_high_laneq_u16(t94_1_3, t48, multipliers16_2, 3);
-      const uint32x4_t t96_0_2 = vmlal_laneq_u16(t95_0_2, vget_low_u16(t50), multipliers16_2, 3);
-      const uint32x4_t t96_1_2 = vmlal_high_laneq_u16(t95_1_2, t50, multipliers16_2, 3);
-      const uint32x4_t t97_0_3 = vmlal_laneq_u16(t96_0_2, vget_low_u16(t86_2), multipliers16_2, 2);
-      const uint32x4_t t97_1_3 = vmlal_high_laneq_u16(t96_1_2, t86_2, multipliers16_2, 2);
-      const uint16x8_t t88_2 = vld1q_u16(&b1[3][1]);
-      const uint32x4_t t98_0_2 = vmlal_laneq_u16(t97_0_3, vget_low_u16(t88_2), multipliers16_2, 3);
-      const uint32x4_t t98_1_2 = vmlal_high_laneq_u16(t97_1_3, t88_2, multipliers16_2, 3);
-      const uint16x8_t t90 = vld1q_u16(&b1[3][2]);
-      const uint32x4_t total_0_75 = vmlal_laneq_u16(t98_0_2, vget_low_u16(t90), multipliers16_2, 2);
-      const uint32x4_t total_1_75 = vmlal_high_laneq_u16(t98_1_2, t90, multipliers16_2, 2);
-      const uint8x8_t t80 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t80_4 = vmovl_u8(t80);
-      const uint32x4_t t100_0_4 = vmlal_u16(total_0_75,
-          vget_low_u16(vreinterpretq_u16_s16(total_12)), vget_low_u16(t80_4));
-      const uint32x4_t t100_1_4 = vmlal_high_u16(total_1_75, vreinterpretq_u16_s16(total_12),
-          t80_4);
-      const uint16x8_t t101 = DAEDALUS_NARROW_N(rshrn, u32, u16, t100_0_4, t100_1_4, 9);
+      int16x8_t t68 = vld1q_s16(&a1[3][1]);
+      int16x8_t values7_2 = vshlq_n_s16(t68, 2);
+      int16x8_t t72 = vmlaq_laneq_s16(values4, t12_4, multipliers16, 2);
+      int16x8_t t73_4 = vmlaq_laneq_s16(t72, t16_3, multipliers16, 2);
+      int16x8_t t74_4 = vmlaq_laneq_s16(t73_4, t18_5, multipliers16, 3);
+      int16x8_t t75 = vaddq_s16(t74_4, values7);
+      int16x8_t t76_5 = vmlaq_laneq_s16(t75, t22, multipliers16, 3);
+      int16x8_t t66 = vld1q_s16(&a1[3][0]);
+      int16x8_t t77 = vmlaq_laneq_s16(t76_5, t66, multipliers16, 2);
+      int16x8_t t78 = vaddq_s16(t77, values7_2);
+      int16x8_t t70 = vld1q_s16(&a1[3][2]);
+      int16x8_t total_12 = vmlaq_laneq_s16(t78, t70, multipliers16, 2);
+      uint32x4_t values0_0_36 = vmull_laneq_u16(vget_low_u16(t40), multipliers16_2, 2);
+      uint32x4_t values0_1_36 = vmull_high_laneq_u16(t40, multipliers16_2, 2);
+      uint16x8_t t86_2 = vld1q_u16(&b1[3][0]);
+      uint32x4_t values6_0_2 = vmull_laneq_u16(vget_low_u16(t86_2), multipliers16_2, 2);
+      uint32x4_t values6_1_2 = vmull_high_laneq_u16(t86_2, multipliers16_2, 2);
+      uint32x4_t t92_0_5 = vmlal_laneq_u16(values0_0_36, vget_low_u16(t42), multipliers16_2, 3);
+      uint32x4_t t92_1_5 = vmlal_high_laneq_u16(values0_1_36, t42, multipliers16_2, 3);
+      uint32x4_t t93_0_2 = vmlal_laneq_u16(t92_0_5, vget_low_u16(t44_4), multipliers16_2, 2);
+      uint32x4_t t93_1_2 = vmlal_high_laneq_u16(t92_1_5, t44_4, multipliers16_2, 2);
+      uint32x4_t t94_0_3 = vmlal_laneq_u16(t93_0_2, vget_low_u16(t46_5), multipliers16_2, 3);
+      uint32x4_t t94_1_3 = vmlal_high_laneq_u16(t93_1_2, t46_5, multipliers16_2, 3);
+      uint32x4_t t95_0_2 = vmlal_laneq_u16(t94_0_3, vget_low_u16(t48), multipliers16_2, 3);
+      uint32x4_t t95_1_2 = vmlal_high_laneq_u16(t94_1_3, t48, multipliers16_2, 3);
+      uint32x4_t t96_0_2 = vmlal_laneq_u16(t95_0_2, vget_low_u16(t50), multipliers16_2, 3);
+      uint32x4_t t96_1_2 = vmlal_high_laneq_u16(t95_1_2, t50, multipliers16_2, 3);
+      uint32x4_t t97_0_3 = vmlal_laneq_u16(t96_0_2, vget_low_u16(t86_2), multipliers16_2, 2);
+      uint32x4_t t97_1_3 = vmlal_high_laneq_u16(t96_1_2, t86_2, multipliers16_2, 2);
+      uint16x8_t t88_2 = vld1q_u16(&b1[3][1]);
+      uint32x4_t t98_0_2 = vmlal_laneq_u16(t97_0_3, vget_low_u16(t88_2), multipliers16_2, 3);
+      uint32x4_t t98_1_2 = vmlal_high_laneq_u16(t97_1_3, t88_2, multipliers16_2, 3);
+      uint16x8_t t90 = vld1q_u16(&b1[3][2]);
+      uint32x4_t total_0_75 = vmlal_laneq_u16(t98_0_2, vget_low_u16(t90), multipliers16_2, 2);
+      uint32x4_t total_1_75 = vmlal_high_laneq_u16(t98_1_2, t90, multipliers16_2, 2);
+      uint8x8_t t80 = vld1_u8(&src[src_stride]);
+      uint16x8_t t80_4 = vmovl_u8(t80);
+      uint32x4_t t100_0_4 = vmlal_u16(total_0_75, vget_low_u16(vreinterpretq_u16_s16(total_12)),
+          vget_low_u16(t80_4));
+      uint32x4_t t100_1_4 = vmlal_high_u16(total_1_75, vreinterpretq_u16_s16(total_12), t80_4);
+      uint16x8_t t101 = DAEDALUS_NARROW_N(rshrn, u32, u16, t100_0_4, t100_1_4, 9);
       vst1q_s16(&flt1[1][0], vreinterpretq_s16_u16(t101));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t106_4 = vld1q_s16(&a1[4][1]);
-      const int16x8_t values7_3 = vshlq_n_s16(t106_4, 2);
-      const int16x8_t t110 = vmlaq_laneq_s16(values7, t18_5, multipliers16, 2);
-      const int16x8_t t111_4 = vmlaq_laneq_s16(t110, t22, multipliers16, 2);
-      const int16x8_t t112_4 = vmlaq_laneq_s16(t111_4, t66, multipliers16, 3);
-      const int16x8_t t113 = vaddq_s16(t112_4, values7_2);
-      const int16x8_t t114_4 = vmlaq_laneq_s16(t113, t70, multipliers16, 3);
-      const int16x8_t t104_4 = vld1q_s16(&a1[4][0]);
-      const int16x8_t t115 = vmlaq_laneq_s16(t114_4, t104_4, multipliers16, 2);
-      const int16x8_t t116_2 = vaddq_s16(t115, values7_3);
-      const int16x8_t t108 = vld1q_s16(&a1[4][2]);
-      const int16x8_t total_13 = vmlaq_laneq_s16(t116_2, t108, multipliers16, 2);
-      const uint16x8_t t122 = vld1q_u16(&b1[4][0]);
-      const uint32x4_t values6_0_3 = vmull_laneq_u16(vget_low_u16(t122), multipliers16_2, 2);
-      const uint32x4_t values6_1_3 = vmull_high_laneq_u16(t122, multipliers16_2, 2);
-      const uint32x4_t t128_0_3 = vmlal_laneq_u16(values6_0, vget_low_u16(t48), multipliers16_2, 3);
-      const uint32x4_t t128_1_3 = vmlal_high_laneq_u16(values6_1, t48, multipliers16_2, 3);
-      const uint32x4_t t129_0_3 = vmlal_laneq_u16(t128_0_3, vget_low_u16(t50), multipliers16_2, 2);
-      const uint32x4_t t129_1_3 = vmlal_high_laneq_u16(t128_1_3, t50, multipliers16_2, 2);
-      const uint32x4_t t130_0_2 = vmlal_laneq_u16(t129_0_3, vget_low_u16(t86_2), multipliers16_2,
-          3);
-      const uint32x4_t t130_1_2 = vmlal_high_laneq_u16(t129_1_3, t86_2, multipliers16_2, 3);
-      const uint32x4_t t131_0_2 = vmlal_laneq_u16(t130_0_2, vget_low_u16(t88_2), multipliers16_2,
-          3);
-      const uint32x4_t t131_1_2 = vmlal_high_laneq_u16(t130_1_2, t88_2, multipliers16_2, 3);
-      const uint32x4_t t132_0_2 = vmlal_laneq_u16(t131_0_2, vget_low_u16(t90), multipliers16_2, 3);
-      const uint32x4_t t132_1_2 = vmlal_high_laneq_u16(t131_1_2, t90, multipliers16_2, 3);
-      const uint32x4_t t133_0 = vmlal_laneq_u16(t132_0_2, vget_low_u16(t122), multipliers16_2, 2);
-      const uint32x4_t t133_1 = vmlal_high_laneq_u16(t132_1_2, t122, multipliers16_2, 2);
-      const uint16x8_t t124 = vld1q_u16(&b1[4][1]);
-      const uint32x4_t t134_0_2 = vmlal_laneq_u16(t133_0, vget_low_u16(t124), multipliers16_2, 3);
-      const uint32x4_t t134_1_2 = vmlal_high_laneq_u16(t133_1, t124, multipliers16_2, 3);
-      const uint16x8_t t126 = vld1q_u16(&b1[4][2]);
-      const uint32x4_t total_0_76 = vmlal_laneq_u16(t134_0_2, vget_low_u16(t126), multipliers16_2,
-          2);
-      const uint32x4_t total_1_76 = vmlal_high_laneq_u16(t134_1_2, t126, multipliers16_2, 2);
-      const uint8x8_t t118_2 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t118_3 = vmovl_u8(t118_2);
-      const uint32x4_t t136_0_3 = vmlal_u16(total_0_76,
-          vget_low_u16(vreinterpretq_u16_s16(total_13)), vget_low_u16(t118_3));
-      const uint32x4_t t136_1_3 = vmlal_high_u16(total_1_76, vreinterpretq_u16_s16(total_13),
-          t118_3);
-      const uint16x8_t t137 = DAEDALUS_NARROW_N(rshrn, u32, u16, t136_0_3, t136_1_3, 9);
+      int16x8_t t106_4 = vld1q_s16(&a1[4][1]);
+      int16x8_t values7_3 = vshlq_n_s16(t106_4, 2);
+      int16x8_t t110 = vmlaq_laneq_s16(values7, t18_5, multipliers16, 2);
+      int16x8_t t111_4 = vmlaq_laneq_s16(t110, t22, multipliers16, 2);
+      int16x8_t t112_4 = vmlaq_laneq_s16(t111_4, t66, multipliers16, 3);
+      int16x8_t t113 = vaddq_s16(t112_4, values7_2);
+      int16x8_t t114_4 = vmlaq_laneq_s16(t113, t70, multipliers16, 3);
+      int16x8_t t104_4 = vld1q_s16(&a1[4][0]);
+      int16x8_t t115 = vmlaq_laneq_s16(t114_4, t104_4, multipliers16, 2);
+      int16x8_t t116_2 = vaddq_s16(t115, values7_3);
+      int16x8_t t108 = vld1q_s16(&a1[4][2]);
+      int16x8_t total_13 = vmlaq_laneq_s16(t116_2, t108, multipliers16, 2);
+      uint16x8_t t122 = vld1q_u16(&b1[4][0]);
+      uint32x4_t values6_0_3 = vmull_laneq_u16(vget_low_u16(t122), multipliers16_2, 2);
+      uint32x4_t values6_1_3 = vmull_high_laneq_u16(t122, multipliers16_2, 2);
+      uint32x4_t t128_0_3 = vmlal_laneq_u16(values6_0, vget_low_u16(t48), multipliers16_2, 3);
+      uint32x4_t t128_1_3 = vmlal_high_laneq_u16(values6_1, t48, multipliers16_2, 3);
+      uint32x4_t t129_0_3 = vmlal_laneq_u16(t128_0_3, vget_low_u16(t50), multipliers16_2, 2);
+      uint32x4_t t129_1_3 = vmlal_high_laneq_u16(t128_1_3, t50, multipliers16_2, 2);
+      uint32x4_t t130_0_2 = vmlal_laneq_u16(t129_0_3, vget_low_u16(t86_2), multipliers16_2, 3);
+      uint32x4_t t130_1_2 = vmlal_high_laneq_u16(t129_1_3, t86_2, multipliers16_2, 3);
+      uint32x4_t t131_0_2 = vmlal_laneq_u16(t130_0_2, vget_low_u16(t88_2), multipliers16_2, 3);
+      uint32x4_t t131_1_2 = vmlal_high_laneq_u16(t130_1_2, t88_2, multipliers16_2, 3);
+      uint32x4_t t132_0_2 = vmlal_laneq_u16(t131_0_2, vget_low_u16(t90), multipliers16_2, 3);
+      uint32x4_t t132_1_2 = vmlal_high_laneq_u16(t131_1_2, t90, multipliers16_2, 3);
+      uint32x4_t t133_0 = vmlal_laneq_u16(t132_0_2, vget_low_u16(t122), multipliers16_2, 2);
+      uint32x4_t t133_1 = vmlal_high_laneq_u16(t132_1_2, t122, multipliers16_2, 2);
+      uint16x8_t t124 = vld1q_u16(&b1[4][1]);
+      uint32x4_t t134_0_2 = vmlal_laneq_u16(t133_0, vget_low_u16(t124), multipliers16_2, 3);
+      uint32x4_t t134_1_2 = vmlal_high_laneq_u16(t133_1, t124, multipliers16_2, 3);
+      uint16x8_t t126 = vld1q_u16(&b1[4][2]);
+      uint32x4_t total_0_76 = vmlal_laneq_u16(t134_0_2, vget_low_u16(t126), multipliers16_2, 2);
+      uint32x4_t total_1_76 = vmlal_high_laneq_u16(t134_1_2, t126, multipliers16_2, 2);
+      uint8x8_t t118_2 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t118_3 = vmovl_u8(t118_2);
+      uint32x4_t t136_0_3 = vmlal_u16(total_0_76, vget_low_u16(vreinterpretq_u16_s16(total_13)),
+          vget_low_u16(t118_3));
+      uint32x4_t t136_1_3 = vmlal_high_u16(total_1_76, vreinterpretq_u16_s16(total_13), t118_3);
+      uint16x8_t t137 = DAEDALUS_NARROW_N(rshrn, u32, u16, t136_0_3, t136_1_3, 9);
       vst1q_s16(&flt1[2][0], vreinterpretq_s16_u16(t137));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t142 = vld1q_s16(&a1[5][1]);
-      const int16x8_t values7_4 = vshlq_n_s16(t142, 2);
-      const int16x8_t t146 = vmlaq_laneq_s16(values7_2, t66, multipliers16, 2);
-      const int16x8_t t147 = vmlaq_laneq_s16(t146, t70, multipliers16, 2);
-      const int16x8_t t148 = vmlaq_laneq_s16(t147, t104_4, multipliers16, 3);
-      const int16x8_t t149 = vaddq_s16(t148, values7_3);
-      const int16x8_t t150 = vmlaq_laneq_s16(t149, t108, multipliers16, 3);
-      const int16x8_t t140 = vld1q_s16(&a1[5][0]);
-      const int16x8_t t151 = vmlaq_laneq_s16(t150, t140, multipliers16, 2);
-      const int16x8_t t152 = vaddq_s16(t151, values7_4);
-      const int16x8_t t144 = vld1q_s16(&a1[5][2]);
-      const int16x8_t total_14 = vmlaq_laneq_s16(t152, t144, multipliers16, 2);
-      const uint16x8_t t158 = vld1q_u16(&b1[5][0]);
-      const uint32x4_t values6_0_4 = vmull_laneq_u16(vget_low_u16(t158), multipliers16_2, 2);
-      const uint32x4_t values6_1_4 = vmull_high_laneq_u16(t158, multipliers16_2, 2);
-      const uint32x4_t t164_0_2 = vmlal_laneq_u16(values6_0_2, vget_low_u16(t88_2),
-          multipliers16_2, 3);
-      const uint32x4_t t164_1_2 = vmlal_high_laneq_u16(values6_1_2, t88_2, multipliers16_2, 3);
-      const uint32x4_t t165_0_2 = vmlal_laneq_u16(t164_0_2, vget_low_u16(t90), multipliers16_2, 2);
-      const uint32x4_t t165_1_2 = vmlal_high_laneq_u16(t164_1_2, t90, multipliers16_2, 2);
-      const uint32x4_t t166_0 = vmlal_laneq_u16(t165_0_2, vget_low_u16(t122), multipliers16_2, 3);
-      const uint32x4_t t166_1 = vmlal_high_laneq_u16(t165_1_2, t122, multipliers16_2, 3);
-      const uint32x4_t t167_0 = vmlal_laneq_u16(t166_0, vget_low_u16(t124), multipliers16_2, 3);
-      const uint32x4_t t167_1 = vmlal_high_laneq_u16(t166_1, t124, multipliers16_2, 3);
-      const uint32x4_t t168_0_2 = vmlal_laneq_u16(t167_0, vget_low_u16(t126), multipliers16_2, 3);
-      const uint32x4_t t168_1_2 = vmlal_high_laneq_u16(t167_1, t126, multipliers16_2, 3);
-      const uint32x4_t t169_0 = vmlal_laneq_u16(t168_0_2, vget_low_u16(t158), multipliers16_2, 2);
-      const uint32x4_t t169_1 = vmlal_high_laneq_u16(t168_1_2, t158, multipliers16_2, 2);
-      const uint16x8_t t160 = vld1q_u16(&b1[5][1]);
-      const uint32x4_t t170_0_2 = vmlal_laneq_u16(t169_0, vget_low_u16(t160), multipliers16_2, 3);
-      const uint32x4_t t170_1_2 = vmlal_high_laneq_u16(t169_1, t160, multipliers16_2, 3);
-      const uint16x8_t t162 = vld1q_u16(&b1[5][2]);
-      const uint32x4_t total_0_77 = vmlal_laneq_u16(t170_0_2, vget_low_u16(t162), multipliers16_2,
-          2);
-      const uint32x4_t total_1_77 = vmlal_high_laneq_u16(t170_1_2, t162, multipliers16_2, 2);
-      const uint8x8_t t154 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t154_2 = vmovl_u8(t154);
-      const uint32x4_t t172_0_3 = vmlal_u16(total_0_77,
-          vget_low_u16(vreinterpretq_u16_s16(total_14)), vget_low_u16(t154_2));
-      const uint32x4_t t172_1_3 = vmlal_high_u16(total_1_77, vreinterpretq_u16_s16(total_14),
-          t154_2);
-      const uint16x8_t t173 = DAEDALUS_NARROW_N(rshrn, u32, u16, t172_0_3, t172_1_3, 9);
+      int16x8_t t142 = vld1q_s16(&a1[5][1]);
+      int16x8_t values7_4 = vshlq_n_s16(t142, 2);
+      int16x8_t t146 = vmlaq_laneq_s16(values7_2, t66, multipliers16, 2);
+      int16x8_t t147 = vmlaq_laneq_s16(t146, t70, multipliers16, 2);
+      int16x8_t t148 = vmlaq_laneq_s16(t147, t104_4, multipliers16, 3);
+      int16x8_t t149 = vaddq_s16(t148, values7_3);
+      int16x8_t t150 = vmlaq_laneq_s16(t149, t108, multipliers16, 3);
+      int16x8_t t140 = vld1q_s16(&a1[5][0]);
+      int16x8_t t151 = vmlaq_laneq_s16(t150, t140, multipliers16, 2);
+      int16x8_t t152 = vaddq_s16(t151, values7_4);
+      int16x8_t t144 = vld1q_s16(&a1[5][2]);
+      int16x8_t total_14 = vmlaq_laneq_s16(t152, t144, multipliers16, 2);
+      uint16x8_t t158 = vld1q_u16(&b1[5][0]);
+      uint32x4_t values6_0_4 = vmull_laneq_u16(vget_low_u16(t158), multipliers16_2, 2);
+      uint32x4_t values6_1_4 = vmull_high_laneq_u16(t158, multipliers16_2, 2);
+      uint32x4_t t164_0_2 = vmlal_laneq_u16(values6_0_2, vget_low_u16(t88_2), multipliers16_2, 3);
+      uint32x4_t t164_1_2 = vmlal_high_laneq_u16(values6_1_2, t88_2, multipliers16_2, 3);
+      uint32x4_t t165_0_2 = vmlal_laneq_u16(t164_0_2, vget_low_u16(t90), multipliers16_2, 2);
+      uint32x4_t t165_1_2 = vmlal_high_laneq_u16(t164_1_2, t90, multipliers16_2, 2);
+      uint32x4_t t166_0 = vmlal_laneq_u16(t165_0_2, vget_low_u16(t122), multipliers16_2, 3);
+      uint32x4_t t166_1 = vmlal_high_laneq_u16(t165_1_2, t122, multipliers16_2, 3);
+      uint32x4_t t167_0 = vmlal_laneq_u16(t166_0, vget_low_u16(t124), multipliers16_2, 3);
+      uint32x4_t t167_1 = vmlal_high_laneq_u16(t166_1, t124, multipliers16_2, 3);
+      uint32x4_t t168_0_2 = vmlal_laneq_u16(t167_0, vget_low_u16(t126), multipliers16_2, 3);
+      uint32x4_t t168_1_2 = vmlal_high_laneq_u16(t167_1, t126, multipliers16_2, 3);
+      uint32x4_t t169_0 = vmlal_laneq_u16(t168_0_2, vget_low_u16(t158), multipliers16_2, 2);
+      uint32x4_t t169_1 = vmlal_high_laneq_u16(t168_1_2, t158, multipliers16_2, 2);
+      uint16x8_t t160 = vld1q_u16(&b1[5][1]);
+      uint32x4_t t170_0_2 = vmlal_laneq_u16(t169_0, vget_low_u16(t160), multipliers16_2, 3);
+      uint32x4_t t170_1_2 = vmlal_high_laneq_u16(t169_1, t160, multipliers16_2, 3);
+      uint16x8_t t162 = vld1q_u16(&b1[5][2]);
+      uint32x4_t total_0_77 = vmlal_laneq_u16(t170_0_2, vget_low_u16(t162), multipliers16_2, 2);
+      uint32x4_t total_1_77 = vmlal_high_laneq_u16(t170_1_2, t162, multipliers16_2, 2);
+      uint8x8_t t154 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t154_2 = vmovl_u8(t154);
+      uint32x4_t t172_0_3 = vmlal_u16(total_0_77, vget_low_u16(vreinterpretq_u16_s16(total_14)),
+          vget_low_u16(t154_2));
+      uint32x4_t t172_1_3 = vmlal_high_u16(total_1_77, vreinterpretq_u16_s16(total_14), t154_2);
+      uint16x8_t t173 = DAEDALUS_NARROW_N(rshrn, u32, u16, t172_0_3, t172_1_3, 9);
       vst1q_s16(&flt1[3][0], vreinterpretq_s16_u16(t173));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t178 = vld1q_s16(&a1[6][1]);
-      const int16x8_t values7_5 = vshlq_n_s16(t178, 2);
-      const int16x8_t t182 = vmlaq_laneq_s16(values7_3, t104_4, multipliers16, 2);
-      const int16x8_t t183 = vmlaq_laneq_s16(t182, t108, multipliers16, 2);
-      const int16x8_t t184 = vmlaq_laneq_s16(t183, t140, multipliers16, 3);
-      const int16x8_t t185 = vaddq_s16(t184, values7_4);
-      const int16x8_t t186 = vmlaq_laneq_s16(t185, t144, multipliers16, 3);
-      const int16x8_t t176 = vld1q_s16(&a1[6][0]);
-      const int16x8_t t187 = vmlaq_laneq_s16(t186, t176, multipliers16, 2);
-      const int16x8_t t188 = vaddq_s16(t187, values7_5);
-      const int16x8_t t180 = vld1q_s16(&a1[6][2]);
-      const int16x8_t total_15 = vmlaq_laneq_s16(t188, t180, multipliers16, 2);
-      const uint16x8_t t194 = vld1q_u16(&b1[6][0]);
-      const uint32x4_t values6_0_5 = vmull_laneq_u16(vget_low_u16(t194), multipliers16_2, 2);
-      const uint32x4_t values6_1_5 = vmull_high_laneq_u16(t194, multipliers16_2, 2);
-      const uint32x4_t t200_0_2 = vmlal_laneq_u16(values6_0_3, vget_low_u16(t124), multipliers16_2,
-          3);
-      const uint32x4_t t200_1_2 = vmlal_high_laneq_u16(values6_1_3, t124, multipliers16_2, 3);
-      const uint32x4_t t201_0 = vmlal_laneq_u16(t200_0_2, vget_low_u16(t126), multipliers16_2, 2);
-      const uint32x4_t t201_1 = vmlal_high_laneq_u16(t200_1_2, t126, multipliers16_2, 2);
-      const uint32x4_t t202_0 = vmlal_laneq_u16(t201_0, vget_low_u16(t158), multipliers16_2, 3);
-      const uint32x4_t t202_1 = vmlal_high_laneq_u16(t201_1, t158, multipliers16_2, 3);
-      const uint32x4_t t203_0 = vmlal_laneq_u16(t202_0, vget_low_u16(t160), multipliers16_2, 3);
-      const uint32x4_t t203_1 = vmlal_high_laneq_u16(t202_1, t160, multipliers16_2, 3);
-      const uint32x4_t t204_0 = vmlal_laneq_u16(t203_0, vget_low_u16(t162), multipliers16_2, 3);
-      const uint32x4_t t204_1 = vmlal_high_laneq_u16(t203_1, t162, multipliers16_2, 3);
-      const uint32x4_t t205_0 = vmlal_laneq_u16(t204_0, vget_low_u16(t194), multipliers16_2, 2);
-      const uint32x4_t t205_1 = vmlal_high_laneq_u16(t204_1, t194, multipliers16_2, 2);
-      const uint16x8_t t196 = vld1q_u16(&b1[6][1]);
-      const uint32x4_t t206_0 = vmlal_laneq_u16(t205_0, vget_low_u16(t196), multipliers16_2, 3);
-      const uint32x4_t t206_1 = vmlal_high_laneq_u16(t205_1, t196, multipliers16_2, 3);
-      const uint16x8_t t198 = vld1q_u16(&b1[6][2]);
-      const uint32x4_t total_0_78 = vmlal_laneq_u16(t206_0, vget_low_u16(t198), multipliers16_2, 2);
-      const uint32x4_t total_1_78 = vmlal_high_laneq_u16(t206_1, t198, multipliers16_2, 2);
-      const uint8x8_t t190 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t190_2 = vmovl_u8(t190);
-      const uint32x4_t t208_0_2 = vmlal_u16(total_0_78,
-          vget_low_u16(vreinterpretq_u16_s16(total_15)), vget_low_u16(t190_2));
-      const uint32x4_t t208_1_2 = vmlal_high_u16(total_1_78, vreinterpretq_u16_s16(total_15),
-          t190_2);
-      const uint16x8_t t209 = DAEDALUS_NARROW_N(rshrn, u32, u16, t208_0_2, t208_1_2, 9);
+      int16x8_t t178 = vld1q_s16(&a1[6][1]);
+      int16x8_t values7_5 = vshlq_n_s16(t178, 2);
+      int16x8_t t182 = vmlaq_laneq_s16(values7_3, t104_4, multipliers16, 2);
+      int16x8_t t183 = vmlaq_laneq_s16(t182, t108, multipliers16, 2);
+      int16x8_t t184 = vmlaq_laneq_s16(t183, t140, multipliers16, 3);
+      int16x8_t t185 = vaddq_s16(t184, values7_4);
+      int16x8_t t186 = vmlaq_laneq_s16(t185, t144, multipliers16, 3);
+      int16x8_t t176 = vld1q_s16(&a1[6][0]);
+      int16x8_t t187 = vmlaq_laneq_s16(t186, t176, multipliers16, 2);
+      int16x8_t t188 = vaddq_s16(t187, values7_5);
+      int16x8_t t180 = vld1q_s16(&a1[6][2]);
+      int16x8_t total_15 = vmlaq_laneq_s16(t188, t180, multipliers16, 2);
+      uint16x8_t t194 = vld1q_u16(&b1[6][0]);
+      uint32x4_t values6_0_5 = vmull_laneq_u16(vget_low_u16(t194), multipliers16_2, 2);
+      uint32x4_t values6_1_5 = vmull_high_laneq_u16(t194, multipliers16_2, 2);
+      uint32x4_t t200_0_2 = vmlal_laneq_u16(values6_0_3, vget_low_u16(t124), multipliers16_2, 3);
+      uint32x4_t t200_1_2 = vmlal_high_laneq_u16(values6_1_3, t124, multipliers16_2, 3);
+      uint32x4_t t201_0 = vmlal_laneq_u16(t200_0_2, vget_low_u16(t126), multipliers16_2, 2);
+      uint32x4_t t201_1 = vmlal_high_laneq_u16(t200_1_2, t126, multipliers16_2, 2);
+      uint32x4_t t202_0 = vmlal_laneq_u16(t201_0, vget_low_u16(t158), multipliers16_2, 3);
+      uint32x4_t t202_1 = vmlal_high_laneq_u16(t201_1, t158, multipliers16_2, 3);
+      uint32x4_t t203_0 = vmlal_laneq_u16(t202_0, vget_low_u16(t160), multipliers16_2, 3);
+      uint32x4_t t203_1 = vmlal_high_laneq_u16(t202_1, t160, multipliers16_2, 3);
+      uint32x4_t t204_0 = vmlal_laneq_u16(t203_0, vget_low_u16(t162), multipliers16_2, 3);
+      uint32x4_t t204_1 = vmlal_high_laneq_u16(t203_1, t162, multipliers16_2, 3);
+      uint32x4_t t205_0 = vmlal_laneq_u16(t204_0, vget_low_u16(t194), multipliers16_2, 2);
+      uint32x4_t t205_1 = vmlal_high_laneq_u16(t204_1, t194, multipliers16_2, 2);
+      uint16x8_t t196 = vld1q_u16(&b1[6][1]);
+      uint32x4_t t206_0 = vmlal_laneq_u16(t205_0, vget_low_u16(t196), multipliers16_2, 3);
+      uint32x4_t t206_1 = vmlal_high_laneq_u16(t205_1, t196, multipliers16_2, 3);
+      uint16x8_t t198 = vld1q_u16(&b1[6][2]);
+      uint32x4_t total_0_78 = vmlal_laneq_u16(t206_0, vget_low_u16(t198), multipliers16_2, 2);
+      uint32x4_t total_1_78 = vmlal_high_laneq_u16(t206_1, t198, multipliers16_2, 2);
+      uint8x8_t t190 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t190_2 = vmovl_u8(t190);
+      uint32x4_t t208_0_2 = vmlal_u16(total_0_78, vget_low_u16(vreinterpretq_u16_s16(total_15)),
+          vget_low_u16(t190_2));
+      uint32x4_t t208_1_2 = vmlal_high_u16(total_1_78, vreinterpretq_u16_s16(total_15), t190_2);
+      uint16x8_t t209 = DAEDALUS_NARROW_N(rshrn, u32, u16, t208_0_2, t208_1_2, 9);
       vst1q_s16(&flt1[4][0], vreinterpretq_s16_u16(t209));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t214 = vld1q_s16(&a1[7][1]);
-      const int16x8_t values7_6 = vshlq_n_s16(t214, 2);
-      const int16x8_t t218 = vmlaq_laneq_s16(values7_4, t140, multipliers16, 2);
-      const int16x8_t t219 = vmlaq_laneq_s16(t218, t144, multipliers16, 2);
-      const int16x8_t t220 = vmlaq_laneq_s16(t219, t176, multipliers16, 3);
-      const int16x8_t t221 = vaddq_s16(t220, values7_5);
-      const int16x8_t t222 = vmlaq_laneq_s16(t221, t180, multipliers16, 3);
-      const int16x8_t t212 = vld1q_s16(&a1[7][0]);
-      const int16x8_t t223 = vmlaq_laneq_s16(t222, t212, multipliers16, 2);
-      const int16x8_t t224 = vaddq_s16(t223, values7_6);
-      const int16x8_t t216 = vld1q_s16(&a1[7][2]);
-      const int16x8_t total_16 = vmlaq_laneq_s16(t224, t216, multipliers16, 2);
-      const uint16x8_t t230 = vld1q_u16(&b1[7][0]);
-      const uint32x4_t values6_0_6 = vmull_laneq_u16(vget_low_u16(t230), multipliers16_2, 2);
-      const uint32x4_t values6_1_6 = vmull_high_laneq_u16(t230, multipliers16_2, 2);
-      const uint32x4_t t236_0_2 = vmlal_laneq_u16(values6_0_4, vget_low_u16(t160), multipliers16_2,
-          3);
-      const uint32x4_t t236_1_2 = vmlal_high_laneq_u16(values6_1_4, t160, multipliers16_2, 3);
-      const uint32x4_t t237_0 = vmlal_laneq_u16(t236_0_2, vget_low_u16(t162), multipliers16_2, 2);
-      const uint32x4_t t237_1 = vmlal_high_laneq_u16(t236_1_2, t162, multipliers16_2, 2);
-      const uint32x4_t t238_0 = vmlal_laneq_u16(t237_0, vget_low_u16(t194), multipliers16_2, 3);
-      const uint32x4_t t238_1 = vmlal_high_laneq_u16(t237_1, t194, multipliers16_2, 3);
-      const uint32x4_t t239_0 = vmlal_laneq_u16(t238_0, vget_low_u16(t196), multipliers16_2, 3);
-      const uint32x4_t t239_1 = vmlal_high_laneq_u16(t238_1, t196, multipliers16_2, 3);
-      const uint32x4_t t240_0 = vmlal_laneq_u16(t239_0, vget_low_u16(t198), multipliers16_2, 3);
-      const uint32x4_t t240_1 = vmlal_high_laneq_u16(t239_1, t198, multipliers16_2, 3);
-      const uint32x4_t t241_0 = vmlal_laneq_u16(t240_0, vget_low_u16(t230), multipliers16_2, 2);
-      const uint32x4_t t241_1 = vmlal_high_laneq_u16(t240_1, t230, multipliers16_2, 2);
-      const uint16x8_t t232 = vld1q_u16(&b1[7][1]);
-      const uint32x4_t t242_0 = vmlal_laneq_u16(t241_0, vget_low_u16(t232), multipliers16_2, 3);
-      const uint32x4_t t242_1 = vmlal_high_laneq_u16(t241_1, t232, multipliers16_2, 3);
-      const uint16x8_t t234 = vld1q_u16(&b1[7][2]);
-      const uint32x4_t total_0_79 = vmlal_laneq_u16(t242_0, vget_low_u16(t234), multipliers16_2, 2);
-      const uint32x4_t total_1_79 = vmlal_high_laneq_u16(t242_1, t234, multipliers16_2, 2);
-      const uint8x8_t t226 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t226_2 = vmovl_u8(t226);
-      const uint32x4_t t244_0 = vmlal_u16(total_0_79,
-          vget_low_u16(vreinterpretq_u16_s16(total_16)), vget_low_u16(t226_2));
-      const uint32x4_t t244_1 = vmlal_high_u16(total_1_79, vreinterpretq_u16_s16(total_16), t226_2);
-      const uint16x8_t t245 = DAEDALUS_NARROW_N(rshrn, u32, u16, t244_0, t244_1, 9);
+      int16x8_t t214 = vld1q_s16(&a1[7][1]);
+      int16x8_t values7_6 = vshlq_n_s16(t214, 2);
+      int16x8_t t218 = vmlaq_laneq_s16(values7_4, t140, multipliers16, 2);
+      int16x8_t t219 = vmlaq_laneq_s16(t218, t144, multipliers16, 2);
+      int16x8_t t220 = vmlaq_laneq_s16(t219, t176, multipliers16, 3);
+      int16x8_t t221 = vaddq_s16(t220, values7_5);
+      int16x8_t t222 = vmlaq_laneq_s16(t221, t180, multipliers16, 3);
+      int16x8_t t212 = vld1q_s16(&a1[7][0]);
+      int16x8_t t223 = vmlaq_laneq_s16(t222, t212, multipliers16, 2);
+      int16x8_t t224 = vaddq_s16(t223, values7_6);
+      int16x8_t t216 = vld1q_s16(&a1[7][2]);
+      int16x8_t total_16 = vmlaq_laneq_s16(t224, t216, multipliers16, 2);
+      uint16x8_t t230 = vld1q_u16(&b1[7][0]);
+      uint32x4_t values6_0_6 = vmull_laneq_u16(vget_low_u16(t230), multipliers16_2, 2);
+      uint32x4_t values6_1_6 = vmull_high_laneq_u16(t230, multipliers16_2, 2);
+      uint32x4_t t236_0_2 = vmlal_laneq_u16(values6_0_4, vget_low_u16(t160), multipliers16_2, 3);
+      uint32x4_t t236_1_2 = vmlal_high_laneq_u16(values6_1_4, t160, multipliers16_2, 3);
+      uint32x4_t t237_0 = vmlal_laneq_u16(t236_0_2, vget_low_u16(t162), multipliers16_2, 2);
+      uint32x4_t t237_1 = vmlal_high_laneq_u16(t236_1_2, t162, multipliers16_2, 2);
+      uint32x4_t t238_0 = vmlal_laneq_u16(t237_0, vget_low_u16(t194), multipliers16_2, 3);
+      uint32x4_t t238_1 = vmlal_high_laneq_u16(t237_1, t194, multipliers16_2, 3);
+      uint32x4_t t239_0 = vmlal_laneq_u16(t238_0, vget_low_u16(t196), multipliers16_2, 3);
+      uint32x4_t t239_1 = vmlal_high_laneq_u16(t238_1, t196, multipliers16_2, 3);
+      uint32x4_t t240_0 = vmlal_laneq_u16(t239_0, vget_low_u16(t198), multipliers16_2, 3);
+      uint32x4_t t240_1 = vmlal_high_laneq_u16(t239_1, t198, multipliers16_2, 3);
+      uint32x4_t t241_0 = vmlal_laneq_u16(t240_0, vget_low_u16(t230), multipliers16_2, 2);
+      uint32x4_t t241_1 = vmlal_high_laneq_u16(t240_1, t230, multipliers16_2, 2);
+      uint16x8_t t232 = vld1q_u16(&b1[7][1]);
+      uint32x4_t t242_0 = vmlal_laneq_u16(t241_0, vget_low_u16(t232), multipliers16_2, 3);
+      uint32x4_t t242_1 = vmlal_high_laneq_u16(t241_1, t232, multipliers16_2, 3);
+      uint16x8_t t234 = vld1q_u16(&b1[7][2]);
+      uint32x4_t total_0_79 = vmlal_laneq_u16(t242_0, vget_low_u16(t234), multipliers16_2, 2);
+      uint32x4_t total_1_79 = vmlal_high_laneq_u16(t242_1, t234, multipliers16_2, 2);
+      uint8x8_t t226 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t226_2 = vmovl_u8(t226);
+      uint32x4_t t244_0 = vmlal_u16(total_0_79, vget_low_u16(vreinterpretq_u16_s16(total_16)),
+          vget_low_u16(t226_2));
+      uint32x4_t t244_1 = vmlal_high_u16(total_1_79, vreinterpretq_u16_s16(total_16), t226_2);
+      uint16x8_t t245 = DAEDALUS_NARROW_N(rshrn, u32, u16, t244_0, t244_1, 9);
       vst1q_s16(&flt1[5][0], vreinterpretq_s16_u16(t245));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t254 = vmlaq_laneq_s16(values7_5, t176, multipliers16, 2);
-      const int16x8_t t255 = vmlaq_laneq_s16(t254, t180, multipliers16, 2);
-      const int16x8_t t256 = vmlaq_laneq_s16(t255, t212, multipliers16, 3);
-      const int16x8_t t257 = vaddq_s16(t256, values7_6);
-      const int16x8_t t258 = vmlaq_laneq_s16(t257, t216, multipliers16, 3);
-      const int16x8_t t248 = vld1q_s16(&a1[8][0]);
-      const int16x8_t t259 = vmlaq_laneq_s16(t258, t248, multipliers16, 2);
-      const int16x8_t t250 = vld1q_s16(&a1[8][1]);
-      const int16x8_t t260 = vmlaq_laneq_s16(t259, t250, multipliers16, 3);
-      const int16x8_t t252 = vld1q_s16(&a1[8][2]);
-      const int16x8_t total_17 = vmlaq_laneq_s16(t260, t252, multipliers16, 2);
-      const uint32x4_t t272_0 = vmlal_laneq_u16(values6_0_5, vget_low_u16(t196), multipliers16_2,
-          3);
-      const uint32x4_t t272_1 = vmlal_high_laneq_u16(values6_1_5, t196, multipliers16_2, 3);
-      const uint32x4_t t273_0 = vmlal_laneq_u16(t272_0, vget_low_u16(t198), multipliers16_2, 2);
-      const uint32x4_t t273_1 = vmlal_high_laneq_u16(t272_1, t198, multipliers16_2, 2);
-      const uint32x4_t t274_0 = vmlal_laneq_u16(t273_0, vget_low_u16(t230), multipliers16_2, 3);
-      const uint32x4_t t274_1 = vmlal_high_laneq_u16(t273_1, t230, multipliers16_2, 3);
-      const uint32x4_t t275_0 = vmlal_laneq_u16(t274_0, vget_low_u16(t232), multipliers16_2, 3);
-      const uint32x4_t t275_1 = vmlal_high_laneq_u16(t274_1, t232, multipliers16_2, 3);
-      const uint32x4_t t276_0 = vmlal_laneq_u16(t275_0, vget_low_u16(t234), multipliers16_2, 3);
-      const uint32x4_t t276_1 = vmlal_high_laneq_u16(t275_1, t234, multipliers16_2, 3);
-      const uint16x8_t t266 = vld1q_u16(&b1[8][0]);
-      const uint32x4_t t277_0 = vmlal_laneq_u16(t276_0, vget_low_u16(t266), multipliers16_2, 2);
-      const uint32x4_t t277_1 = vmlal_high_laneq_u16(t276_1, t266, multipliers16_2, 2);
-      const uint16x8_t t268 = vld1q_u16(&b1[8][1]);
-      const uint32x4_t t278_0 = vmlal_laneq_u16(t277_0, vget_low_u16(t268), multipliers16_2, 3);
-      const uint32x4_t t278_1 = vmlal_high_laneq_u16(t277_1, t268, multipliers16_2, 3);
-      const uint16x8_t t270 = vld1q_u16(&b1[8][2]);
-      const uint32x4_t total_0_80 = vmlal_laneq_u16(t278_0, vget_low_u16(t270), multipliers16_2, 2);
-      const uint32x4_t total_1_80 = vmlal_high_laneq_u16(t278_1, t270, multipliers16_2, 2);
-      const uint8x8_t t262 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t262_2 = vmovl_u8(t262);
-      const uint32x4_t t280_0 = vmlal_u16(total_0_80,
-          vget_low_u16(vreinterpretq_u16_s16(total_17)), vget_low_u16(t262_2));
-      const uint32x4_t t280_1 = vmlal_high_u16(total_1_80, vreinterpretq_u16_s16(total_17), t262_2);
-      const uint16x8_t t281 = DAEDALUS_NARROW_N(rshrn, u32, u16, t280_0, t280_1, 9);
+      int16x8_t t254 = vmlaq_laneq_s16(values7_5, t176, multipliers16, 2);
+      int16x8_t t255 = vmlaq_laneq_s16(t254, t180, multipliers16, 2);
+      int16x8_t t256 = vmlaq_laneq_s16(t255, t212, multipliers16, 3);
+      int16x8_t t257 = vaddq_s16(t256, values7_6);
+      int16x8_t t258 = vmlaq_laneq_s16(t257, t216, multipliers16, 3);
+      int16x8_t t248 = vld1q_s16(&a1[8][0]);
+      int16x8_t t259 = vmlaq_laneq_s16(t258, t248, multipliers16, 2);
+      int16x8_t t250 = vld1q_s16(&a1[8][1]);
+      int16x8_t t260 = vmlaq_laneq_s16(t259, t250, multipliers16, 3);
+      int16x8_t t252 = vld1q_s16(&a1[8][2]);
+      int16x8_t total_17 = vmlaq_laneq_s16(t260, t252, multipliers16, 2);
+      uint32x4_t t272_0 = vmlal_laneq_u16(values6_0_5, vget_low_u16(t196), multipliers16_2, 3);
+      uint32x4_t t272_1 = vmlal_high_laneq_u16(values6_1_5, t196, multipliers16_2, 3);
+      uint32x4_t t273_0 = vmlal_laneq_u16(t272_0, vget_low_u16(t198), multipliers16_2, 2);
+      uint32x4_t t273_1 = vmlal_high_laneq_u16(t272_1, t198, multipliers16_2, 2);
+      uint32x4_t t274_0 = vmlal_laneq_u16(t273_0, vget_low_u16(t230), multipliers16_2, 3);
+      uint32x4_t t274_1 = vmlal_high_laneq_u16(t273_1, t230, multipliers16_2, 3);
+      uint32x4_t t275_0 = vmlal_laneq_u16(t274_0, vget_low_u16(t232), multipliers16_2, 3);
+      uint32x4_t t275_1 = vmlal_high_laneq_u16(t274_1, t232, multipliers16_2, 3);
+      uint32x4_t t276_0 = vmlal_laneq_u16(t275_0, vget_low_u16(t234), multipliers16_2, 3);
+      uint32x4_t t276_1 = vmlal_high_laneq_u16(t275_1, t234, multipliers16_2, 3);
+      uint16x8_t t266 = vld1q_u16(&b1[8][0]);
+      uint32x4_t t277_0 = vmlal_laneq_u16(t276_0, vget_low_u16(t266), multipliers16_2, 2);
+      uint32x4_t t277_1 = vmlal_high_laneq_u16(t276_1, t266, multipliers16_2, 2);
+      uint16x8_t t268 = vld1q_u16(&b1[8][1]);
+      uint32x4_t t278_0 = vmlal_laneq_u16(t277_0, vget_low_u16(t268), multipliers16_2, 3);
+      uint32x4_t t278_1 = vmlal_high_laneq_u16(t277_1, t268, multipliers16_2, 3);
+      uint16x8_t t270 = vld1q_u16(&b1[8][2]);
+      uint32x4_t total_0_80 = vmlal_laneq_u16(t278_0, vget_low_u16(t270), multipliers16_2, 2);
+      uint32x4_t total_1_80 = vmlal_high_laneq_u16(t278_1, t270, multipliers16_2, 2);
+      uint8x8_t t262 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t262_2 = vmovl_u8(t262);
+      uint32x4_t t280_0 = vmlal_u16(total_0_80, vget_low_u16(vreinterpretq_u16_s16(total_17)),
+          vget_low_u16(t262_2));
+      uint32x4_t t280_1 = vmlal_high_u16(total_1_80, vreinterpretq_u16_s16(total_17), t262_2);
+      uint16x8_t t281 = DAEDALUS_NARROW_N(rshrn, u32, u16, t280_0, t280_1, 9);
       vst1q_s16(&flt1[6][0], vreinterpretq_s16_u16(t281));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t t290 = vmlaq_laneq_s16(values7_6, t212, multipliers16, 2);
-      const int16x8_t t291 = vmlaq_laneq_s16(t290, t216, multipliers16, 2);
-      const int16x8_t t292 = vmlaq_laneq_s16(t291, t248, multipliers16, 3);
-      const int16x8_t t293 = vmlaq_laneq_s16(t292, t250, multipliers16, 3);
-      const int16x8_t t294 = vmlaq_laneq_s16(t293, t252, multipliers16, 3);
-      const int16x8_t t284 = vld1q_s16(&a1[9][0]);
-      const int16x8_t t295 = vmlaq_laneq_s16(t294, t284, multipliers16, 2);
-      const int16x8_t t286 = vld1q_s16(&a1[9][1]);
-      const int16x8_t t296 = vmlaq_laneq_s16(t295, t286, multipliers16, 3);
-      const int16x8_t t288 = vld1q_s16(&a1[9][2]);
-      const int16x8_t total_18 = vmlaq_laneq_s16(t296, t288, multipliers16, 2);
-      const uint32x4_t t308_0 = vmlal_laneq_u16(values6_0_6, vget_low_u16(t232), multipliers16_2,
-          3);
-      const uint32x4_t t308_1 = vmlal_high_laneq_u16(values6_1_6, t232, multipliers16_2, 3);
-      const uint32x4_t t309_0 = vmlal_laneq_u16(t308_0, vget_low_u16(t234), multipliers16_2, 2);
-      const uint32x4_t t309_1 = vmlal_high_laneq_u16(t308_1, t234, multipliers16_2, 2);
-      const uint32x4_t t310_0 = vmlal_laneq_u16(t309_0, vget_low_u16(t266), multipliers16_2, 3);
-      const uint32x4_t t310_1 = vmlal_high_laneq_u16(t309_1, t266, multipliers16_2, 3);
-      const uint32x4_t t311_0 = vmlal_laneq_u16(t310_0, vget_low_u16(t268), multipliers16_2, 3);
-      const uint32x4_t t311_1 = vmlal_high_laneq_u16(t310_1, t268, multipliers16_2, 3);
-      const uint32x4_t t312_0 = vmlal_laneq_u16(t311_0, vget_low_u16(t270), multipliers16_2, 3);
-      const uint32x4_t t312_1 = vmlal_high_laneq_u16(t311_1, t270, multipliers16_2, 3);
-      const uint16x8_t t302 = vld1q_u16(&b1[9][0]);
-      const uint32x4_t t313_0 = vmlal_laneq_u16(t312_0, vget_low_u16(t302), multipliers16_2, 2);
-      const uint32x4_t t313_1 = vmlal_high_laneq_u16(t312_1, t302, multipliers16_2, 2);
-      const uint16x8_t t304 = vld1q_u16(&b1[9][1]);
-      const uint32x4_t t314_0 = vmlal_laneq_u16(t313_0, vget_low_u16(t304), multipliers16_2, 3);
-      const uint32x4_t t314_1 = vmlal_high_laneq_u16(t313_1, t304, multipliers16_2, 3);
-      const uint16x8_t t306 = vld1q_u16(&b1[9][2]);
-      const uint32x4_t total_0_81 = vmlal_laneq_u16(t314_0, vget_low_u16(t306), multipliers16_2, 2);
-      const uint32x4_t total_1_81 = vmlal_high_laneq_u16(t314_1, t306, multipliers16_2, 2);
-      const uint8x8_t t298 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t298_2 = vmovl_u8(t298);
-      const uint32x4_t t316_0 = vmlal_u16(total_0_81,
-          vget_low_u16(vreinterpretq_u16_s16(total_18)), vget_low_u16(t298_2));
-      const uint32x4_t t316_1 = vmlal_high_u16(total_1_81, vreinterpretq_u16_s16(total_18), t298_2);
-      const uint16x8_t t317 = DAEDALUS_NARROW_N(rshrn, u32, u16, t316_0, t316_1, 9);
+      int16x8_t t290 = vmlaq_laneq_s16(values7_6, t212, multipliers16, 2);
+      int16x8_t t291 = vmlaq_laneq_s16(t290, t216, multipliers16, 2);
+      int16x8_t t292 = vmlaq_laneq_s16(t291, t248, multipliers16, 3);
+      int16x8_t t293 = vmlaq_laneq_s16(t292, t250, multipliers16, 3);
+      int16x8_t t294 = vmlaq_laneq_s16(t293, t252, multipliers16, 3);
+      int16x8_t t284 = vld1q_s16(&a1[9][0]);
+      int16x8_t t295 = vmlaq_laneq_s16(t294, t284, multipliers16, 2);
+      int16x8_t t286 = vld1q_s16(&a1[9][1]);
+      int16x8_t t296 = vmlaq_laneq_s16(t295, t286, multipliers16, 3);
+      int16x8_t t288 = vld1q_s16(&a1[9][2]);
+      int16x8_t total_18 = vmlaq_laneq_s16(t296, t288, multipliers16, 2);
+      uint32x4_t t308_0 = vmlal_laneq_u16(values6_0_6, vget_low_u16(t232), multipliers16_2, 3);
+      uint32x4_t t308_1 = vmlal_high_laneq_u16(values6_1_6, t232, multipliers16_2, 3);
+      uint32x4_t t309_0 = vmlal_laneq_u16(t308_0, vget_low_u16(t234), multipliers16_2, 2);
+      uint32x4_t t309_1 = vmlal_high_laneq_u16(t308_1, t234, multipliers16_2, 2);
+      uint32x4_t t310_0 = vmlal_laneq_u16(t309_0, vget_low_u16(t266), multipliers16_2, 3);
+      uint32x4_t t310_1 = vmlal_high_laneq_u16(t309_1, t266, multipliers16_2, 3);
+      uint32x4_t t311_0 = vmlal_laneq_u16(t310_0, vget_low_u16(t268), multipliers16_2, 3);
+      uint32x4_t t311_1 = vmlal_high_laneq_u16(t310_1, t268, multipliers16_2, 3);
+      uint32x4_t t312_0 = vmlal_laneq_u16(t311_0, vget_low_u16(t270), multipliers16_2, 3);
+      uint32x4_t t312_1 = vmlal_high_laneq_u16(t311_1, t270, multipliers16_2, 3);
+      uint16x8_t t302 = vld1q_u16(&b1[9][0]);
+      uint32x4_t t313_0 = vmlal_laneq_u16(t312_0, vget_low_u16(t302), multipliers16_2, 2);
+      uint32x4_t t313_1 = vmlal_high_laneq_u16(t312_1, t302, multipliers16_2, 2);
+      uint16x8_t t304 = vld1q_u16(&b1[9][1]);
+      uint32x4_t t314_0 = vmlal_laneq_u16(t313_0, vget_low_u16(t304), multipliers16_2, 3);
+      uint32x4_t t314_1 = vmlal_high_laneq_u16(t313_1, t304, multipliers16_2, 3);
+      uint16x8_t t306 = vld1q_u16(&b1[9][2]);
+      uint32x4_t total_0_81 = vmlal_laneq_u16(t314_0, vget_low_u16(t306), multipliers16_2, 2);
+      uint32x4_t total_1_81 = vmlal_high_laneq_u16(t314_1, t306, multipliers16_2, 2);
+      uint8x8_t t298 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t298_2 = vmovl_u8(t298);
+      uint32x4_t t316_0 = vmlal_u16(total_0_81, vget_low_u16(vreinterpretq_u16_s16(total_18)),
+          vget_low_u16(t298_2));
+      uint32x4_t t316_1 = vmlal_high_u16(total_1_81, vreinterpretq_u16_s16(total_18), t298_2);
+      uint16x8_t t317 = DAEDALUS_NARROW_N(rshrn, u32, u16, t316_0, t316_1, 9);
       vst1q_s16(&flt1[7][0], vreinterpretq_s16_u16(t317));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3140,176 +3117,171 @@ static inline void one_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stri
   }
   /* stage 8 of 9: x = 0..7; writes flt1 */
   {
-    const int32_t scale_10 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_10 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_10 <= 0) {
-      const uint8x8_t t4_4 = vld1_u8(&src[0]);
-      const uint16x8_t t6_2 = vshll_n_u8(t4_4, 4);
+      uint8x8_t t4_4 = vld1_u8(&src[0]);
+      uint16x8_t t6_2 = vshll_n_u8(t4_4, 4);
       vst1q_s16(&flt1[0][0], vreinterpretq_s16_u16(t6_2));
-      const uint8x8_t t7_4 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t8_2 = vshll_n_u8(t7_4, 4);
+      uint8x8_t t7_4 = vld1_u8(&src[src_stride]);
+      uint16x8_t t8_2 = vshll_n_u8(t7_4, 4);
       vst1q_s16(&flt1[1][0], vreinterpretq_s16_u16(t8_2));
-      const uint8x8_t t9_2 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t10_4 = vshll_n_u8(t9_2, 4);
+      uint8x8_t t9_2 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t10_4 = vshll_n_u8(t9_2, 4);
       vst1q_s16(&flt1[2][0], vreinterpretq_s16_u16(t10_4));
-      const uint8x8_t t11_2 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t12_5 = vshll_n_u8(t11_2, 4);
+      uint8x8_t t11_2 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t12_5 = vshll_n_u8(t11_2, 4);
       vst1q_s16(&flt1[3][0], vreinterpretq_s16_u16(t12_5));
-      const uint8x8_t t13_2 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t14_4 = vshll_n_u8(t13_2, 4);
+      uint8x8_t t13_2 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t14_4 = vshll_n_u8(t13_2, 4);
       vst1q_s16(&flt1[4][0], vreinterpretq_s16_u16(t14_4));
-      const uint8x8_t t15_4 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t16_4 = vshll_n_u8(t15_4, 4);
+      uint8x8_t t15_4 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t16_4 = vshll_n_u8(t15_4, 4);
       vst1q_s16(&flt1[5][0], vreinterpretq_s16_u16(t16_4));
-      const uint8x8_t t17_4 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t18_6 = vshll_n_u8(t17_4, 4);
+      uint8x8_t t17_4 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t18_6 = vshll_n_u8(t17_4, 4);
       vst1q_s16(&flt1[6][0], vreinterpretq_s16_u16(t18_6));
-      const uint8x8_t t19_5 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t20_6 = vshll_n_u8(t19_5, 4);
+      uint8x8_t t19_5 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t20_6 = vshll_n_u8(t19_5, 4);
       vst1q_s16(&flt1[7][0], vreinterpretq_s16_u16(t20_6));
     }
   }
   /* stage 9 of 9: x = 0..7; writes dst */
-  const uint8x8_t t2 = vld1_u8(&src[0]);
-  const uint16x8_t t4_5 = vshll_n_u8(t2, 4);
-  const int16x8_t w1_2 = vdupq_n_s16((int16_t)(w1));
-  const int32x4_t t5_0 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t4_5)));
-  const int32x4_t t5_1 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t4_5));
-  const int16x8_t t6_3 = vld1q_s16(&flt0[0][0]);
-  const int16x8_t w0_2 = vdupq_n_s16((int16_t)(w0));
-  const int32x4_t t8_0 = vmlal_s16(t5_0, vget_low_s16(w0_2), vget_low_s16(t6_3));
-  const int32x4_t t8_1 = vmlal_high_s16(t5_1, w0_2, t6_3);
-  const int16x8_t t12_6 = vld1q_s16(&flt1[0][0]);
-  const uint16x8_t t11_3 = vdupq_n_u16((uint16_t)(((128 - w0) - w1)));
-  const uint32x4_t v_0_56 = vmlal_u16(vreinterpretq_u32_s32(t8_0), vget_low_u16(t11_3),
+  uint8x8_t t2 = vld1_u8(&src[0]);
+  uint16x8_t t4_5 = vshll_n_u8(t2, 4);
+  int16x8_t w1_2 = vdupq_n_s16((int16_t)(w1));
+  int32x4_t t5_0 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t4_5)));
+  int32x4_t t5_1 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t4_5));
+  int16x8_t t6_3 = vld1q_s16(&flt0[0][0]);
+  int16x8_t w0_2 = vdupq_n_s16((int16_t)(w0));
+  int32x4_t t8_0 = vmlal_s16(t5_0, vget_low_s16(w0_2), vget_low_s16(t6_3));
+  int32x4_t t8_1 = vmlal_high_s16(t5_1, w0_2, t6_3);
+  int16x8_t t12_6 = vld1q_s16(&flt1[0][0]);
+  uint16x8_t t11_3 = vdupq_n_u16((uint16_t)(((128 - w0) - w1)));
+  uint32x4_t v_0_56 = vmlal_u16(vreinterpretq_u32_s32(t8_0), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t12_6)));
-  const uint32x4_t v_1_56 = vmlal_high_u16(vreinterpretq_u32_s32(t8_1), t11_3,
+  uint32x4_t v_1_56 = vmlal_high_u16(vreinterpretq_u32_s32(t8_1), t11_3,
       vreinterpretq_u16_s16(t12_6));
-  const uint16x8_t t15_5 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_56, v_1_56, 11);
-  const uint8x8_t t15_sat = vqmovun_s16(vreinterpretq_s16_u16(t15_5));
+  uint16x8_t t15_5 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_56, v_1_56, 11);
+  uint8x8_t t15_sat = vqmovun_s16(vreinterpretq_s16_u16(t15_5));
   vst1_u8(&dst[0], t15_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t17_5 = vld1_u8(&src_row1[0]);
-  const uint16x8_t t18_7 = vshll_n_u8(t17_5, 4);
-  const int32x4_t t19_0_4 = vmull_s16(vget_low_s16(w1_2),
-      vget_low_s16(vreinterpretq_s16_u16(t18_7)));
-  const int32x4_t t19_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t18_7));
-  const int16x8_t t20_7 = vld1q_s16(&flt0[1][0]);
-  const int32x4_t t22_0_2 = vmlal_s16(t19_0_4, vget_low_s16(w0_2), vget_low_s16(t20_7));
-  const int32x4_t t22_1_2 = vmlal_high_s16(t19_1_4, w0_2, t20_7);
-  const int16x8_t t23_5 = vld1q_s16(&flt1[1][0]);
-  const uint32x4_t v_0_57 = vmlal_u16(vreinterpretq_u32_s32(t22_0_2), vget_low_u16(t11_3),
+  uint8x8_t t17_5 = vld1_u8(&src_row1[0]);
+  uint16x8_t t18_7 = vshll_n_u8(t17_5, 4);
+  int32x4_t t19_0_4 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t18_7)));
+  int32x4_t t19_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t18_7));
+  int16x8_t t20_7 = vld1q_s16(&flt0[1][0]);
+  int32x4_t t22_0_2 = vmlal_s16(t19_0_4, vget_low_s16(w0_2), vget_low_s16(t20_7));
+  int32x4_t t22_1_2 = vmlal_high_s16(t19_1_4, w0_2, t20_7);
+  int16x8_t t23_5 = vld1q_s16(&flt1[1][0]);
+  uint32x4_t v_0_57 = vmlal_u16(vreinterpretq_u32_s32(t22_0_2), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t23_5)));
-  const uint32x4_t v_1_57 = vmlal_high_u16(vreinterpretq_u32_s32(t22_1_2), t11_3,
+  uint32x4_t v_1_57 = vmlal_high_u16(vreinterpretq_u32_s32(t22_1_2), t11_3,
       vreinterpretq_u16_s16(t23_5));
-  const uint16x8_t t26_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_57, v_1_57, 11);
-  const uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_4));
+  uint16x8_t t26_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_57, v_1_57, 11);
+  uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_4));
   vst1_u8(&dst_row1[0], t26_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t28_4 = vld1_u8(&src_row2[0]);
-  const uint16x8_t t29_3 = vshll_n_u8(t28_4, 4);
-  const int32x4_t t30_0 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t29_3)));
-  const int32x4_t t30_1 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t29_3));
-  const int16x8_t t31_2 = vld1q_s16(&flt0[2][0]);
-  const int32x4_t t33_0 = vmlal_s16(t30_0, vget_low_s16(w0_2), vget_low_s16(t31_2));
-  const int32x4_t t33_1 = vmlal_high_s16(t30_1, w0_2, t31_2);
-  const int16x8_t t34_4 = vld1q_s16(&flt1[2][0]);
-  const uint32x4_t v_0_58 = vmlal_u16(vreinterpretq_u32_s32(t33_0), vget_low_u16(t11_3),
+  uint8x8_t t28_4 = vld1_u8(&src_row2[0]);
+  uint16x8_t t29_3 = vshll_n_u8(t28_4, 4);
+  int32x4_t t30_0 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t29_3)));
+  int32x4_t t30_1 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t29_3));
+  int16x8_t t31_2 = vld1q_s16(&flt0[2][0]);
+  int32x4_t t33_0 = vmlal_s16(t30_0, vget_low_s16(w0_2), vget_low_s16(t31_2));
+  int32x4_t t33_1 = vmlal_high_s16(t30_1, w0_2, t31_2);
+  int16x8_t t34_4 = vld1q_s16(&flt1[2][0]);
+  uint32x4_t v_0_58 = vmlal_u16(vreinterpretq_u32_s32(t33_0), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t34_4)));
-  const uint32x4_t v_1_58 = vmlal_high_u16(vreinterpretq_u32_s32(t33_1), t11_3,
+  uint32x4_t v_1_58 = vmlal_high_u16(vreinterpretq_u32_s32(t33_1), t11_3,
       vreinterpretq_u16_s16(t34_4));
-  const uint16x8_t t37 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_58, v_1_58, 11);
-  const uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t37));
+  uint16x8_t t37 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_58, v_1_58, 11);
+  uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t37));
   vst1_u8(&dst_row2[0], t37_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t39 = vld1_u8(&src_row3[0]);
-  const uint16x8_t t40_2 = vshll_n_u8(t39, 4);
-  const int32x4_t t41_0_2 = vmull_s16(vget_low_s16(w1_2),
-      vget_low_s16(vreinterpretq_s16_u16(t40_2)));
-  const int32x4_t t41_1_2 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t40_2));
-  const int16x8_t t42_4 = vld1q_s16(&flt0[3][0]);
-  const int32x4_t t44_0_3 = vmlal_s16(t41_0_2, vget_low_s16(w0_2), vget_low_s16(t42_4));
-  const int32x4_t t44_1_3 = vmlal_high_s16(t41_1_2, w0_2, t42_4);
-  const int16x8_t t45 = vld1q_s16(&flt1[3][0]);
-  const uint32x4_t v_0_59 = vmlal_u16(vreinterpretq_u32_s32(t44_0_3), vget_low_u16(t11_3),
+  uint8x8_t t39 = vld1_u8(&src_row3[0]);
+  uint16x8_t t40_2 = vshll_n_u8(t39, 4);
+  int32x4_t t41_0_2 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t40_2)));
+  int32x4_t t41_1_2 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t40_2));
+  int16x8_t t42_4 = vld1q_s16(&flt0[3][0]);
+  int32x4_t t44_0_3 = vmlal_s16(t41_0_2, vget_low_s16(w0_2), vget_low_s16(t42_4));
+  int32x4_t t44_1_3 = vmlal_high_s16(t41_1_2, w0_2, t42_4);
+  int16x8_t t45 = vld1q_s16(&flt1[3][0]);
+  uint32x4_t v_0_59 = vmlal_u16(vreinterpretq_u32_s32(t44_0_3), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t45)));
-  const uint32x4_t v_1_59 = vmlal_high_u16(vreinterpretq_u32_s32(t44_1_3), t11_3,
+  uint32x4_t v_1_59 = vmlal_high_u16(vreinterpretq_u32_s32(t44_1_3), t11_3,
       vreinterpretq_u16_s16(t45));
-  const uint16x8_t t48_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_59, v_1_59, 11);
-  const uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48_4));
+  uint16x8_t t48_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_59, v_1_59, 11);
+  uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48_4));
   vst1_u8(&dst_row3[0], t48_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t50_4 = vld1_u8(&src_row4[0]);
-  const uint16x8_t t51_4 = vshll_n_u8(t50_4, 4);
-  const int32x4_t t52_0_4 = vmull_s16(vget_low_s16(w1_2),
-      vget_low_s16(vreinterpretq_s16_u16(t51_4)));
-  const int32x4_t t52_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t51_4));
-  const int16x8_t t53 = vld1q_s16(&flt0[4][0]);
-  const int32x4_t t55_0_5 = vmlal_s16(t52_0_4, vget_low_s16(w0_2), vget_low_s16(t53));
-  const int32x4_t t55_1_5 = vmlal_high_s16(t52_1_4, w0_2, t53);
-  const int16x8_t t56_4 = vld1q_s16(&flt1[4][0]);
-  const uint32x4_t v_0_60 = vmlal_u16(vreinterpretq_u32_s32(t55_0_5), vget_low_u16(t11_3),
+  uint8x8_t t50_4 = vld1_u8(&src_row4[0]);
+  uint16x8_t t51_4 = vshll_n_u8(t50_4, 4);
+  int32x4_t t52_0_4 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t51_4)));
+  int32x4_t t52_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t51_4));
+  int16x8_t t53 = vld1q_s16(&flt0[4][0]);
+  int32x4_t t55_0_5 = vmlal_s16(t52_0_4, vget_low_s16(w0_2), vget_low_s16(t53));
+  int32x4_t t55_1_5 = vmlal_high_s16(t52_1_4, w0_2, t53);
+  int16x8_t t56_4 = vld1q_s16(&flt1[4][0]);
+  uint32x4_t v_0_60 = vmlal_u16(vreinterpretq_u32_s32(t55_0_5), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t56_4)));
-  const uint32x4_t v_1_60 = vmlal_high_u16(vreinterpretq_u32_s32(t55_1_5), t11_3,
+  uint32x4_t v_1_60 = vmlal_high_u16(vreinterpretq_u32_s32(t55_1_5), t11_3,
       vreinterpretq_u16_s16(t56_4));
-  const uint16x8_t t59_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_60, v_1_60, 11);
-  const uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59_4));
+  uint16x8_t t59_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_60, v_1_60, 11);
+  uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59_4));
   vst1_u8(&dst_row4[0], t59_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t61_4 = vld1_u8(&src_row5[0]);
-  const uint16x8_t t62 = vshll_n_u8(t61_4, 4);
-  const int32x4_t t63_0_4 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t62)));
-  const int32x4_t t63_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t62));
-  const int16x8_t t64 = vld1q_s16(&flt0[5][0]);
-  const int32x4_t t66_0_2 = vmlal_s16(t63_0_4, vget_low_s16(w0_2), vget_low_s16(t64));
-  const int32x4_t t66_1_2 = vmlal_high_s16(t63_1_4, w0_2, t64);
-  const int16x8_t t67_4 = vld1q_s16(&flt1[5][0]);
-  const uint32x4_t v_0_61 = vmlal_u16(vreinterpretq_u32_s32(t66_0_2), vget_low_u16(t11_3),
+  uint8x8_t t61_4 = vld1_u8(&src_row5[0]);
+  uint16x8_t t62 = vshll_n_u8(t61_4, 4);
+  int32x4_t t63_0_4 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t62)));
+  int32x4_t t63_1_4 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t62));
+  int16x8_t t64 = vld1q_s16(&flt0[5][0]);
+  int32x4_t t66_0_2 = vmlal_s16(t63_0_4, vget_low_s16(w0_2), vget_low_s16(t64));
+  int32x4_t t66_1_2 = vmlal_high_s16(t63_1_4, w0_2, t64);
+  int16x8_t t67_4 = vld1q_s16(&flt1[5][0]);
+  uint32x4_t v_0_61 = vmlal_u16(vreinterpretq_u32_s32(t66_0_2), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t67_4)));
-  const uint32x4_t v_1_61 = vmlal_high_u16(vreinterpretq_u32_s32(t66_1_2), t11_3,
+  uint32x4_t v_1_61 = vmlal_high_u16(vreinterpretq_u32_s32(t66_1_2), t11_3,
       vreinterpretq_u16_s16(t67_4));
-  const uint16x8_t t70_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_61, v_1_61, 11);
-  const uint8x8_t t70_sat = vqmovun_s16(vreinterpretq_s16_u16(t70_4));
+  uint16x8_t t70_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_61, v_1_61, 11);
+  uint8x8_t t70_sat = vqmovun_s16(vreinterpretq_s16_u16(t70_4));
   vst1_u8(&dst_row5[0], t70_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t72_4 = vld1_u8(&src_row6[0]);
-  const uint16x8_t t73_5 = vshll_n_u8(t72_4, 4);
-  const int32x4_t t74_0_2 = vmull_s16(vget_low_s16(w1_2),
-      vget_low_s16(vreinterpretq_s16_u16(t73_5)));
-  const int32x4_t t74_1_2 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t73_5));
-  const int16x8_t t75_4 = vld1q_s16(&flt0[6][0]);
-  const int32x4_t t77_0_3 = vmlal_s16(t74_0_2, vget_low_s16(w0_2), vget_low_s16(t75_4));
-  const int32x4_t t77_1_3 = vmlal_high_s16(t74_1_2, w0_2, t75_4);
-  const int16x8_t t78_2 = vld1q_s16(&flt1[6][0]);
-  const uint32x4_t v_0_62 = vmlal_u16(vreinterpretq_u32_s32(t77_0_3), vget_low_u16(t11_3),
+  uint8x8_t t72_4 = vld1_u8(&src_row6[0]);
+  uint16x8_t t73_5 = vshll_n_u8(t72_4, 4);
+  int32x4_t t74_0_2 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t73_5)));
+  int32x4_t t74_1_2 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t73_5));
+  int16x8_t t75_4 = vld1q_s16(&flt0[6][0]);
+  int32x4_t t77_0_3 = vmlal_s16(t74_0_2, vget_low_s16(w0_2), vget_low_s16(t75_4));
+  int32x4_t t77_1_3 = vmlal_high_s16(t74_1_2, w0_2, t75_4);
+  int16x8_t t78_2 = vld1q_s16(&flt1[6][0]);
+  uint32x4_t v_0_62 = vmlal_u16(vreinterpretq_u32_s32(t77_0_3), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t78_2)));
-  const uint32x4_t v_1_62 = vmlal_high_u16(vreinterpretq_u32_s32(t77_1_3), t11_3,
+  uint32x4_t v_1_62 = vmlal_high_u16(vreinterpretq_u32_s32(t77_1_3), t11_3,
       vreinterpretq_u16_s16(t78_2));
-  const uint16x8_t t81_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_62, v_1_62, 11);
-  const uint8x8_t t81_sat = vqmovun_s16(vreinterpretq_s16_u16(t81_2));
+  uint16x8_t t81_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_62, v_1_62, 11);
+  uint8x8_t t81_sat = vqmovun_s16(vreinterpretq_s16_u16(t81_2));
   vst1_u8(&dst_row6[0], t81_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t83 = vld1_u8(&src_row7[0]);
-  const uint16x8_t t84_2 = vshll_n_u8(t83, 4);
-  const int32x4_t t85_0_3 = vmull_s16(vget_low_s16(w1_2),
-      vget_low_s16(vreinterpretq_s16_u16(t84_2)));
-  const int32x4_t t85_1_3 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t84_2));
-  const int16x8_t t86_3 = vld1q_s16(&flt0[7][0]);
-  const int32x4_t t88_0 = vmlal_s16(t85_0_3, vget_low_s16(w0_2), vget_low_s16(t86_3));
-  const int32x4_t t88_1 = vmlal_high_s16(t85_1_3, w0_2, t86_3);
-  const int16x8_t t89_4 = vld1q_s16(&flt1[7][0]);
-  const uint32x4_t v_0_63 = vmlal_u16(vreinterpretq_u32_s32(t88_0), vget_low_u16(t11_3),
+  uint8x8_t t83 = vld1_u8(&src_row7[0]);
+  uint16x8_t t84_2 = vshll_n_u8(t83, 4);
+  int32x4_t t85_0_3 = vmull_s16(vget_low_s16(w1_2), vget_low_s16(vreinterpretq_s16_u16(t84_2)));
+  int32x4_t t85_1_3 = vmull_high_s16(w1_2, vreinterpretq_s16_u16(t84_2));
+  int16x8_t t86_3 = vld1q_s16(&flt0[7][0]);
+  int32x4_t t88_0 = vmlal_s16(t85_0_3, vget_low_s16(w0_2), vget_low_s16(t86_3));
+  int32x4_t t88_1 = vmlal_high_s16(t85_1_3, w0_2, t86_3);
+  int16x8_t t89_4 = vld1q_s16(&flt1[7][0]);
+  uint32x4_t v_0_63 = vmlal_u16(vreinterpretq_u32_s32(t88_0), vget_low_u16(t11_3),
       vget_low_u16(vreinterpretq_u16_s16(t89_4)));
-  const uint32x4_t v_1_63 = vmlal_high_u16(vreinterpretq_u32_s32(t88_1), t11_3,
+  uint32x4_t v_1_63 = vmlal_high_u16(vreinterpretq_u32_s32(t88_1), t11_3,
       vreinterpretq_u16_s16(t89_4));
-  const uint16x8_t t92 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_63, v_1_63, 11);
-  const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
+  uint16x8_t t92 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_63, v_1_63, 11);
+  uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
   vst1_u8(&dst_row7[0], t92_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);

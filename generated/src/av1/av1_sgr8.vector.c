@@ -35,7 +35,7 @@ static const uint16_t scale1_table[16] = {3236, 2158, 1618, 1438, 1295, 1177, 10
     2589, 1618, 1177, 925, 0, 0};
 
 /*
- * Class full, input hash 974ba07419d3230e
+ * Class full, input hash a049d89c8b83bdbb
  * assumes variance25: follows: n times the sum of squares less the square of the sum is largest
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
@@ -58,11 +58,11 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int32_t multipliers32_values[4] = {25, 164, 5, 6};
-  const int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
+  int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
   static const int32_t multipliers32_2_values[4] = {9, 455, 3, 0};
-  const int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
+  int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
   static const int16_t multipliers16_values[8] = {5, 6, 3, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   int16_t sums0[13][10];
   int32_t squares0[13][10];
   int16_t a0[5][10];
@@ -75,85 +75,85 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   int16_t flt1[8][8];
   /* stage 1 of 9: x = 0..9; writes sums0, squares0 */
   {
-    const int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale > 0) {
       const uint8_t row1_lanes[16] = {src[-3 * src_stride - 2], src[-3 * src_stride - 1],
           src[-3 * src_stride], src[-3 * src_stride + 1], src[-3 * src_stride + 2],
           src[-3 * src_stride + 3], src[-3 * src_stride + 4], src[-3 * src_stride + 5],
           src[-3 * src_stride + 6], src[-3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1 = vld1q_u8(row1_lanes);
-      const uint16x8_t row1_0 = vmovl_u8(vget_low_u8(row1));
-      const uint16x8_t row1_1 = vmovl_high_u8(row1);
+      uint8x16_t row1 = vld1q_u8(row1_lanes);
+      uint16x8_t row1_0 = vmovl_u8(vget_low_u8(row1));
+      uint16x8_t row1_1 = vmovl_high_u8(row1);
       const uint8_t row0_lanes[16] = {src[-3 * src_stride - 3], src[-3 * src_stride - 2],
           src[-3 * src_stride - 1], src[-3 * src_stride], src[-3 * src_stride + 1],
           src[-3 * src_stride + 2], src[-3 * src_stride + 3], src[-3 * src_stride + 4],
           src[-3 * src_stride + 5], src[-3 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0 = vld1q_u8(row0_lanes);
-      const uint16x8_t row0_0 = vmovl_u8(vget_low_u8(row0));
-      const uint16x8_t row0_1 = vmovl_high_u8(row0);
-      const uint16x8_t t9_0 = vaddq_u16(row0_0, row1_0);
-      const uint16x8_t t9_1 = vaddq_u16(row0_1, row1_1);
+      uint8x16_t row0 = vld1q_u8(row0_lanes);
+      uint16x8_t row0_0 = vmovl_u8(vget_low_u8(row0));
+      uint16x8_t row0_1 = vmovl_high_u8(row0);
+      uint16x8_t t9_0 = vaddq_u16(row0_0, row1_0);
+      uint16x8_t t9_1 = vaddq_u16(row0_1, row1_1);
       const uint8_t row2_lanes[16] = {src[-3 * src_stride - 1], src[-3 * src_stride],
           src[-3 * src_stride + 1], src[-3 * src_stride + 2], src[-3 * src_stride + 3],
           src[-3 * src_stride + 4], src[-3 * src_stride + 5], src[-3 * src_stride + 6],
           src[-3 * src_stride + 7], src[-3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2 = vld1q_u8(row2_lanes);
-      const uint16x8_t row2_0 = vmovl_u8(vget_low_u8(row2));
-      const uint16x8_t row2_1 = vmovl_high_u8(row2);
-      const uint16x8_t t10_0 = vaddq_u16(t9_0, row2_0);
-      const uint16x8_t t10_1 = vaddq_u16(t9_1, row2_1);
+      uint8x16_t row2 = vld1q_u8(row2_lanes);
+      uint16x8_t row2_0 = vmovl_u8(vget_low_u8(row2));
+      uint16x8_t row2_1 = vmovl_high_u8(row2);
+      uint16x8_t t10_0 = vaddq_u16(t9_0, row2_0);
+      uint16x8_t t10_1 = vaddq_u16(t9_1, row2_1);
       const uint8_t row3_lanes[16] = {src[-3 * src_stride], src[-3 * src_stride + 1],
           src[-3 * src_stride + 2], src[-3 * src_stride + 3], src[-3 * src_stride + 4],
           src[-3 * src_stride + 5], src[-3 * src_stride + 6], src[-3 * src_stride + 7],
           src[-3 * src_stride + 8], src[-3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3 = vld1q_u8(row3_lanes);
-      const uint16x8_t row3_0 = vmovl_u8(vget_low_u8(row3));
-      const uint16x8_t row3_1 = vmovl_high_u8(row3);
-      const uint16x8_t t11_0 = vaddq_u16(t10_0, row3_0);
-      const uint16x8_t t11_1 = vaddq_u16(t10_1, row3_1);
+      uint8x16_t row3 = vld1q_u8(row3_lanes);
+      uint16x8_t row3_0 = vmovl_u8(vget_low_u8(row3));
+      uint16x8_t row3_1 = vmovl_high_u8(row3);
+      uint16x8_t t11_0 = vaddq_u16(t10_0, row3_0);
+      uint16x8_t t11_1 = vaddq_u16(t10_1, row3_1);
       const uint8_t row4_lanes[16] = {src[-3 * src_stride + 1], src[-3 * src_stride + 2],
           src[-3 * src_stride + 3], src[-3 * src_stride + 4], src[-3 * src_stride + 5],
           src[-3 * src_stride + 6], src[-3 * src_stride + 7], src[-3 * src_stride + 8],
           src[-3 * src_stride + 9], src[-3 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4 = vld1q_u8(row4_lanes);
-      const uint16x8_t row4_0 = vmovl_u8(vget_low_u8(row4));
-      const uint16x8_t row4_1 = vmovl_high_u8(row4);
-      const uint16x8_t total_0 = vaddq_u16(t11_0, row4_0);
-      const uint16x8_t total_1 = vaddq_u16(t11_1, row4_1);
+      uint8x16_t row4 = vld1q_u8(row4_lanes);
+      uint16x8_t row4_0 = vmovl_u8(vget_low_u8(row4));
+      uint16x8_t row4_1 = vmovl_high_u8(row4);
+      uint16x8_t total_0 = vaddq_u16(t11_0, row4_0);
+      uint16x8_t total_1 = vaddq_u16(t11_1, row4_1);
       vst1q_s16(&sums0[0][0], vreinterpretq_s16_u16(total_0));
       sums0[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1), 0);
       sums0[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1), 1);
-      const uint16x8_t values0_0 = vmulq_u16(row0_0, row0_0);
-      const uint16x8_t values0_1 = vmulq_u16(row0_1, row0_1);
-      const uint16x8_t values1_0 = vmulq_u16(row1_0, row1_0);
-      const uint16x8_t values1_1 = vmulq_u16(row1_1, row1_1);
-      const uint16x8_t values2_0 = vmulq_u16(row2_0, row2_0);
-      const uint16x8_t values2_1 = vmulq_u16(row2_1, row2_1);
-      const uint16x8_t values3_0 = vmulq_u16(row3_0, row3_0);
-      const uint16x8_t values3_1 = vmulq_u16(row3_1, row3_1);
-      const uint16x8_t v_0 = vmulq_u16(row4_0, row4_0);
-      const uint16x8_t v_1 = vmulq_u16(row4_1, row4_1);
-      const uint32x4_t t18_0 = vaddl_u16(vget_low_u16(values0_0), vget_low_u16(values1_0));
-      const uint32x4_t t18_1 = vaddl_high_u16(values0_0, values1_0);
-      const uint32x4_t t18_2 = vaddl_u16(vget_low_u16(values0_1), vget_low_u16(values1_1));
-      const uint32x4_t values2_0_2 = vmovl_u16(vget_low_u16(values2_0));
-      const uint32x4_t values2_1_2 = vmovl_high_u16(values2_0);
-      const uint32x4_t values2_2 = vmovl_u16(vget_low_u16(values2_1));
-      const uint32x4_t t19_0 = vaddq_u32(t18_0, values2_0_2);
-      const uint32x4_t t19_1 = vaddq_u32(t18_1, values2_1_2);
-      const uint32x4_t t19_2 = vaddq_u32(t18_2, values2_2);
-      const uint32x4_t values3_0_2 = vmovl_u16(vget_low_u16(values3_0));
-      const uint32x4_t values3_1_2 = vmovl_high_u16(values3_0);
-      const uint32x4_t values3_2 = vmovl_u16(vget_low_u16(values3_1));
-      const uint32x4_t t20_0 = vaddq_u32(t19_0, values3_0_2);
-      const uint32x4_t t20_1 = vaddq_u32(t19_1, values3_1_2);
-      const uint32x4_t t20_2 = vaddq_u32(t19_2, values3_2);
-      const uint32x4_t v_0_2 = vmovl_u16(vget_low_u16(v_0));
-      const uint32x4_t v_1_2 = vmovl_high_u16(v_0);
-      const uint32x4_t v_2 = vmovl_u16(vget_low_u16(v_1));
-      const uint32x4_t total_0_2 = vaddq_u32(t20_0, v_0_2);
-      const uint32x4_t total_1_2 = vaddq_u32(t20_1, v_1_2);
-      const uint32x4_t total_2 = vaddq_u32(t20_2, v_2);
+      uint16x8_t values0_0 = vmulq_u16(row0_0, row0_0);
+      uint16x8_t values0_1 = vmulq_u16(row0_1, row0_1);
+      uint16x8_t values1_0 = vmulq_u16(row1_0, row1_0);
+      uint16x8_t values1_1 = vmulq_u16(row1_1, row1_1);
+      uint16x8_t values2_0 = vmulq_u16(row2_0, row2_0);
+      uint16x8_t values2_1 = vmulq_u16(row2_1, row2_1);
+      uint16x8_t values3_0 = vmulq_u16(row3_0, row3_0);
+      uint16x8_t values3_1 = vmulq_u16(row3_1, row3_1);
+      uint16x8_t v_0 = vmulq_u16(row4_0, row4_0);
+      uint16x8_t v_1 = vmulq_u16(row4_1, row4_1);
+      uint32x4_t t18_0 = vaddl_u16(vget_low_u16(values0_0), vget_low_u16(values1_0));
+      uint32x4_t t18_1 = vaddl_high_u16(values0_0, values1_0);
+      uint32x4_t t18_2 = vaddl_u16(vget_low_u16(values0_1), vget_low_u16(values1_1));
+      uint32x4_t values2_0_2 = vmovl_u16(vget_low_u16(values2_0));
+      uint32x4_t values2_1_2 = vmovl_high_u16(values2_0);
+      uint32x4_t values2_2 = vmovl_u16(vget_low_u16(values2_1));
+      uint32x4_t t19_0 = vaddq_u32(t18_0, values2_0_2);
+      uint32x4_t t19_1 = vaddq_u32(t18_1, values2_1_2);
+      uint32x4_t t19_2 = vaddq_u32(t18_2, values2_2);
+      uint32x4_t values3_0_2 = vmovl_u16(vget_low_u16(values3_0));
+      uint32x4_t values3_1_2 = vmovl_high_u16(values3_0);
+      uint32x4_t values3_2 = vmovl_u16(vget_low_u16(values3_1));
+      uint32x4_t t20_0 = vaddq_u32(t19_0, values3_0_2);
+      uint32x4_t t20_1 = vaddq_u32(t19_1, values3_1_2);
+      uint32x4_t t20_2 = vaddq_u32(t19_2, values3_2);
+      uint32x4_t v_0_2 = vmovl_u16(vget_low_u16(v_0));
+      uint32x4_t v_1_2 = vmovl_high_u16(v_0);
+      uint32x4_t v_2 = vmovl_u16(vget_low_u16(v_1));
+      uint32x4_t total_0_2 = vaddq_u32(t20_0, v_0_2);
+      uint32x4_t total_1_2 = vaddq_u32(t20_1, v_1_2);
+      uint32x4_t total_2 = vaddq_u32(t20_2, v_2);
       vst1q_s32(&squares0[0][0], vreinterpretq_s32_u32(total_0_2));
       vst1q_s32(&squares0[0][4], vreinterpretq_s32_u32(total_1_2));
       squares0[0][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2), 0);
@@ -162,79 +162,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[-2 * src_stride], src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_2 = vld1q_u8(row1_lanes_2);
-      const uint16x8_t row1_0_2 = vmovl_u8(vget_low_u8(row1_2));
-      const uint16x8_t row1_1_2 = vmovl_high_u8(row1_2);
+      uint8x16_t row1_2 = vld1q_u8(row1_lanes_2);
+      uint16x8_t row1_0_2 = vmovl_u8(vget_low_u8(row1_2));
+      uint16x8_t row1_1_2 = vmovl_high_u8(row1_2);
       const uint8_t row0_lanes_2[16] = {src[-2 * src_stride - 3], src[-2 * src_stride - 2],
           src[-2 * src_stride - 1], src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_2 = vld1q_u8(row0_lanes_2);
-      const uint16x8_t row0_0_2 = vmovl_u8(vget_low_u8(row0_2));
-      const uint16x8_t row0_1_2 = vmovl_high_u8(row0_2);
-      const uint16x8_t t27_0 = vaddq_u16(row0_0_2, row1_0_2);
-      const uint16x8_t t27_1 = vaddq_u16(row0_1_2, row1_1_2);
+      uint8x16_t row0_2 = vld1q_u8(row0_lanes_2);
+      uint16x8_t row0_0_2 = vmovl_u8(vget_low_u8(row0_2));
+      uint16x8_t row0_1_2 = vmovl_high_u8(row0_2);
+      uint16x8_t t27_0 = vaddq_u16(row0_0_2, row1_0_2);
+      uint16x8_t t27_1 = vaddq_u16(row0_1_2, row1_1_2);
       const uint8_t row2_lanes_2[16] = {src[-2 * src_stride - 1], src[-2 * src_stride],
           src[-2 * src_stride + 1], src[-2 * src_stride + 2], src[-2 * src_stride + 3],
           src[-2 * src_stride + 4], src[-2 * src_stride + 5], src[-2 * src_stride + 6],
           src[-2 * src_stride + 7], src[-2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_2 = vld1q_u8(row2_lanes_2);
-      const uint16x8_t row2_0_2 = vmovl_u8(vget_low_u8(row2_2));
-      const uint16x8_t row2_1_2 = vmovl_high_u8(row2_2);
-      const uint16x8_t t28_0 = vaddq_u16(t27_0, row2_0_2);
-      const uint16x8_t t28_1 = vaddq_u16(t27_1, row2_1_2);
+      uint8x16_t row2_2 = vld1q_u8(row2_lanes_2);
+      uint16x8_t row2_0_2 = vmovl_u8(vget_low_u8(row2_2));
+      uint16x8_t row2_1_2 = vmovl_high_u8(row2_2);
+      uint16x8_t t28_0 = vaddq_u16(t27_0, row2_0_2);
+      uint16x8_t t28_1 = vaddq_u16(t27_1, row2_1_2);
       const uint8_t row3_lanes_2[16] = {src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], src[-2 * src_stride + 7],
           src[-2 * src_stride + 8], src[-2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_2 = vld1q_u8(row3_lanes_2);
-      const uint16x8_t row3_0_2 = vmovl_u8(vget_low_u8(row3_2));
-      const uint16x8_t row3_1_2 = vmovl_high_u8(row3_2);
-      const uint16x8_t t29_0 = vaddq_u16(t28_0, row3_0_2);
-      const uint16x8_t t29_1 = vaddq_u16(t28_1, row3_1_2);
+      uint8x16_t row3_2 = vld1q_u8(row3_lanes_2);
+      uint16x8_t row3_0_2 = vmovl_u8(vget_low_u8(row3_2));
+      uint16x8_t row3_1_2 = vmovl_high_u8(row3_2);
+      uint16x8_t t29_0 = vaddq_u16(t28_0, row3_0_2);
+      uint16x8_t t29_1 = vaddq_u16(t28_1, row3_1_2);
       const uint8_t row4_lanes_2[16] = {src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], src[-2 * src_stride + 8],
           src[-2 * src_stride + 9], src[-2 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_2 = vld1q_u8(row4_lanes_2);
-      const uint16x8_t row4_0_2 = vmovl_u8(vget_low_u8(row4_2));
-      const uint16x8_t row4_1_2 = vmovl_high_u8(row4_2);
-      const uint16x8_t total_0_3 = vaddq_u16(t29_0, row4_0_2);
-      const uint16x8_t total_1_3 = vaddq_u16(t29_1, row4_1_2);
+      uint8x16_t row4_2 = vld1q_u8(row4_lanes_2);
+      uint16x8_t row4_0_2 = vmovl_u8(vget_low_u8(row4_2));
+      uint16x8_t row4_1_2 = vmovl_high_u8(row4_2);
+      uint16x8_t total_0_3 = vaddq_u16(t29_0, row4_0_2);
+      uint16x8_t total_1_3 = vaddq_u16(t29_1, row4_1_2);
       vst1q_s16(&sums0[1][0], vreinterpretq_s16_u16(total_0_3));
       sums0[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_3), 0);
       sums0[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_3), 1);
-      const uint16x8_t values0_0_2 = vmulq_u16(row0_0_2, row0_0_2);
-      const uint16x8_t values0_1_2 = vmulq_u16(row0_1_2, row0_1_2);
-      const uint16x8_t values1_0_2 = vmulq_u16(row1_0_2, row1_0_2);
-      const uint16x8_t values1_1_2 = vmulq_u16(row1_1_2, row1_1_2);
-      const uint16x8_t values2_0_3 = vmulq_u16(row2_0_2, row2_0_2);
-      const uint16x8_t values2_1_3 = vmulq_u16(row2_1_2, row2_1_2);
-      const uint16x8_t values3_0_3 = vmulq_u16(row3_0_2, row3_0_2);
-      const uint16x8_t values3_1_3 = vmulq_u16(row3_1_2, row3_1_2);
-      const uint16x8_t v_0_3 = vmulq_u16(row4_0_2, row4_0_2);
-      const uint16x8_t v_1_3 = vmulq_u16(row4_1_2, row4_1_2);
-      const uint32x4_t t36_0 = vaddl_u16(vget_low_u16(values0_0_2), vget_low_u16(values1_0_2));
-      const uint32x4_t t36_1 = vaddl_high_u16(values0_0_2, values1_0_2);
-      const uint32x4_t t36_2 = vaddl_u16(vget_low_u16(values0_1_2), vget_low_u16(values1_1_2));
-      const uint32x4_t values2_0_4 = vmovl_u16(vget_low_u16(values2_0_3));
-      const uint32x4_t values2_1_4 = vmovl_high_u16(values2_0_3);
-      const uint32x4_t values2_2_2 = vmovl_u16(vget_low_u16(values2_1_3));
-      const uint32x4_t t37_0 = vaddq_u32(t36_0, values2_0_4);
-      const uint32x4_t t37_1 = vaddq_u32(t36_1, values2_1_4);
-      const uint32x4_t t37_2 = vaddq_u32(t36_2, values2_2_2);
-      const uint32x4_t values3_0_4 = vmovl_u16(vget_low_u16(values3_0_3));
-      const uint32x4_t values3_1_4 = vmovl_high_u16(values3_0_3);
-      const uint32x4_t values3_2_2 = vmovl_u16(vget_low_u16(values3_1_3));
-      const uint32x4_t t38_0 = vaddq_u32(t37_0, values3_0_4);
-      const uint32x4_t t38_1 = vaddq_u32(t37_1, values3_1_4);
-      const uint32x4_t t38_2 = vaddq_u32(t37_2, values3_2_2);
-      const uint32x4_t v_0_4 = vmovl_u16(vget_low_u16(v_0_3));
-      const uint32x4_t v_1_4 = vmovl_high_u16(v_0_3);
-      const uint32x4_t v_2_2 = vmovl_u16(vget_low_u16(v_1_3));
-      const uint32x4_t total_0_4 = vaddq_u32(t38_0, v_0_4);
-      const uint32x4_t total_1_4 = vaddq_u32(t38_1, v_1_4);
-      const uint32x4_t total_2_2 = vaddq_u32(t38_2, v_2_2);
+      uint16x8_t values0_0_2 = vmulq_u16(row0_0_2, row0_0_2);
+      uint16x8_t values0_1_2 = vmulq_u16(row0_1_2, row0_1_2);
+      uint16x8_t values1_0_2 = vmulq_u16(row1_0_2, row1_0_2);
+      uint16x8_t values1_1_2 = vmulq_u16(row1_1_2, row1_1_2);
+      uint16x8_t values2_0_3 = vmulq_u16(row2_0_2, row2_0_2);
+      uint16x8_t values2_1_3 = vmulq_u16(row2_1_2, row2_1_2);
+      uint16x8_t values3_0_3 = vmulq_u16(row3_0_2, row3_0_2);
+      uint16x8_t values3_1_3 = vmulq_u16(row3_1_2, row3_1_2);
+      uint16x8_t v_0_3 = vmulq_u16(row4_0_2, row4_0_2);
+      uint16x8_t v_1_3 = vmulq_u16(row4_1_2, row4_1_2);
+      uint32x4_t t36_0 = vaddl_u16(vget_low_u16(values0_0_2), vget_low_u16(values1_0_2));
+      uint32x4_t t36_1 = vaddl_high_u16(values0_0_2, values1_0_2);
+      uint32x4_t t36_2 = vaddl_u16(vget_low_u16(values0_1_2), vget_low_u16(values1_1_2));
+      uint32x4_t values2_0_4 = vmovl_u16(vget_low_u16(values2_0_3));
+      uint32x4_t values2_1_4 = vmovl_high_u16(values2_0_3);
+      uint32x4_t values2_2_2 = vmovl_u16(vget_low_u16(values2_1_3));
+      uint32x4_t t37_0 = vaddq_u32(t36_0, values2_0_4);
+      uint32x4_t t37_1 = vaddq_u32(t36_1, values2_1_4);
+      uint32x4_t t37_2 = vaddq_u32(t36_2, values2_2_2);
+      uint32x4_t values3_0_4 = vmovl_u16(vget_low_u16(values3_0_3));
+      uint32x4_t values3_1_4 = vmovl_high_u16(values3_0_3);
+      uint32x4_t values3_2_2 = vmovl_u16(vget_low_u16(values3_1_3));
+      uint32x4_t t38_0 = vaddq_u32(t37_0, values3_0_4);
+      uint32x4_t t38_1 = vaddq_u32(t37_1, values3_1_4);
+      uint32x4_t t38_2 = vaddq_u32(t37_2, values3_2_2);
+      uint32x4_t v_0_4 = vmovl_u16(vget_low_u16(v_0_3));
+      uint32x4_t v_1_4 = vmovl_high_u16(v_0_3);
+      uint32x4_t v_2_2 = vmovl_u16(vget_low_u16(v_1_3));
+      uint32x4_t total_0_4 = vaddq_u32(t38_0, v_0_4);
+      uint32x4_t total_1_4 = vaddq_u32(t38_1, v_1_4);
+      uint32x4_t total_2_2 = vaddq_u32(t38_2, v_2_2);
       vst1q_s32(&squares0[1][0], vreinterpretq_s32_u32(total_0_4));
       vst1q_s32(&squares0[1][4], vreinterpretq_s32_u32(total_1_4));
       squares0[1][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_2), 0);
@@ -243,148 +243,148 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[-src_stride], src[-src_stride + 1], src[-src_stride + 2], src[-src_stride + 3],
           src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6], src[-src_stride + 7],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_3 = vld1q_u8(row1_lanes_3);
-      const uint16x8_t row1_0_3 = vmovl_u8(vget_low_u8(row1_3));
-      const uint16x8_t row1_1_3 = vmovl_high_u8(row1_3);
+      uint8x16_t row1_3 = vld1q_u8(row1_lanes_3);
+      uint16x8_t row1_0_3 = vmovl_u8(vget_low_u8(row1_3));
+      uint16x8_t row1_1_3 = vmovl_high_u8(row1_3);
       const uint8_t row0_lanes_3[16] = {src[-src_stride - 3], src[-src_stride - 2],
           src[-src_stride - 1], src[-src_stride], src[-src_stride + 1], src[-src_stride + 2],
           src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_3 = vld1q_u8(row0_lanes_3);
-      const uint16x8_t row0_0_3 = vmovl_u8(vget_low_u8(row0_3));
-      const uint16x8_t row0_1_3 = vmovl_high_u8(row0_3);
-      const uint16x8_t t45_0 = vaddq_u16(row0_0_3, row1_0_3);
-      const uint16x8_t t45_1 = vaddq_u16(row0_1_3, row1_1_3);
+      uint8x16_t row0_3 = vld1q_u8(row0_lanes_3);
+      uint16x8_t row0_0_3 = vmovl_u8(vget_low_u8(row0_3));
+      uint16x8_t row0_1_3 = vmovl_high_u8(row0_3);
+      uint16x8_t t45_0 = vaddq_u16(row0_0_3, row1_0_3);
+      uint16x8_t t45_1 = vaddq_u16(row0_1_3, row1_1_3);
       const uint8_t row2_lanes_3[16] = {src[-src_stride - 1], src[-src_stride], src[-src_stride +
           1], src[-src_stride + 2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride +
           5], src[-src_stride + 6], src[-src_stride + 7], src[-src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_3 = vld1q_u8(row2_lanes_3);
-      const uint16x8_t row2_0_3 = vmovl_u8(vget_low_u8(row2_3));
-      const uint16x8_t row2_1_3 = vmovl_high_u8(row2_3);
-      const uint16x8_t t46_0 = vaddq_u16(t45_0, row2_0_3);
-      const uint16x8_t t46_1 = vaddq_u16(t45_1, row2_1_3);
+      uint8x16_t row2_3 = vld1q_u8(row2_lanes_3);
+      uint16x8_t row2_0_3 = vmovl_u8(vget_low_u8(row2_3));
+      uint16x8_t row2_1_3 = vmovl_high_u8(row2_3);
+      uint16x8_t t46_0 = vaddq_u16(t45_0, row2_0_3);
+      uint16x8_t t46_1 = vaddq_u16(t45_1, row2_1_3);
       const uint8_t row3_lanes_3[16] = {src[-src_stride], src[-src_stride + 1], src[-src_stride +
           2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride +
           6], src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_3 = vld1q_u8(row3_lanes_3);
-      const uint16x8_t row3_0_3 = vmovl_u8(vget_low_u8(row3_3));
-      const uint16x8_t row3_1_3 = vmovl_high_u8(row3_3);
-      const uint16x8_t t47_0 = vaddq_u16(t46_0, row3_0_3);
-      const uint16x8_t t47_1 = vaddq_u16(t46_1, row3_1_3);
+      uint8x16_t row3_3 = vld1q_u8(row3_lanes_3);
+      uint16x8_t row3_0_3 = vmovl_u8(vget_low_u8(row3_3));
+      uint16x8_t row3_1_3 = vmovl_high_u8(row3_3);
+      uint16x8_t t47_0 = vaddq_u16(t46_0, row3_0_3);
+      uint16x8_t t47_1 = vaddq_u16(t46_1, row3_1_3);
       const uint8_t row4_lanes_3[16] = {src[-src_stride + 1], src[-src_stride + 2],
           src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6],
           src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], src[-src_stride + 10],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_3 = vld1q_u8(row4_lanes_3);
-      const uint16x8_t row4_0_3 = vmovl_u8(vget_low_u8(row4_3));
-      const uint16x8_t row4_1_3 = vmovl_high_u8(row4_3);
-      const uint16x8_t total_0_5 = vaddq_u16(t47_0, row4_0_3);
-      const uint16x8_t total_1_5 = vaddq_u16(t47_1, row4_1_3);
+      uint8x16_t row4_3 = vld1q_u8(row4_lanes_3);
+      uint16x8_t row4_0_3 = vmovl_u8(vget_low_u8(row4_3));
+      uint16x8_t row4_1_3 = vmovl_high_u8(row4_3);
+      uint16x8_t total_0_5 = vaddq_u16(t47_0, row4_0_3);
+      uint16x8_t total_1_5 = vaddq_u16(t47_1, row4_1_3);
       vst1q_s16(&sums0[2][0], vreinterpretq_s16_u16(total_0_5));
       sums0[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_5), 0);
       sums0[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_5), 1);
-      const uint16x8_t values0_0_3 = vmulq_u16(row0_0_3, row0_0_3);
-      const uint16x8_t values0_1_3 = vmulq_u16(row0_1_3, row0_1_3);
-      const uint16x8_t values1_0_3 = vmulq_u16(row1_0_3, row1_0_3);
-      const uint16x8_t values1_1_3 = vmulq_u16(row1_1_3, row1_1_3);
-      const uint16x8_t values2_0_5 = vmulq_u16(row2_0_3, row2_0_3);
-      const uint16x8_t values2_1_5 = vmulq_u16(row2_1_3, row2_1_3);
-      const uint16x8_t values3_0_5 = vmulq_u16(row3_0_3, row3_0_3);
-      const uint16x8_t values3_1_5 = vmulq_u16(row3_1_3, row3_1_3);
-      const uint16x8_t v_0_5 = vmulq_u16(row4_0_3, row4_0_3);
-      const uint16x8_t v_1_5 = vmulq_u16(row4_1_3, row4_1_3);
-      const uint32x4_t t54_0 = vaddl_u16(vget_low_u16(values0_0_3), vget_low_u16(values1_0_3));
-      const uint32x4_t t54_1 = vaddl_high_u16(values0_0_3, values1_0_3);
-      const uint32x4_t t54_2 = vaddl_u16(vget_low_u16(values0_1_3), vget_low_u16(values1_1_3));
-      const uint32x4_t values2_0_6 = vmovl_u16(vget_low_u16(values2_0_5));
-      const uint32x4_t values2_1_6 = vmovl_high_u16(values2_0_5);
-      const uint32x4_t values2_2_3 = vmovl_u16(vget_low_u16(values2_1_5));
-      const uint32x4_t t55_0 = vaddq_u32(t54_0, values2_0_6);
-      const uint32x4_t t55_1 = vaddq_u32(t54_1, values2_1_6);
-      const uint32x4_t t55_2 = vaddq_u32(t54_2, values2_2_3);
-      const uint32x4_t values3_0_6 = vmovl_u16(vget_low_u16(values3_0_5));
-      const uint32x4_t values3_1_6 = vmovl_high_u16(values3_0_5);
-      const uint32x4_t values3_2_3 = vmovl_u16(vget_low_u16(values3_1_5));
-      const uint32x4_t t56_0 = vaddq_u32(t55_0, values3_0_6);
-      const uint32x4_t t56_1 = vaddq_u32(t55_1, values3_1_6);
-      const uint32x4_t t56_2 = vaddq_u32(t55_2, values3_2_3);
-      const uint32x4_t v_0_6 = vmovl_u16(vget_low_u16(v_0_5));
-      const uint32x4_t v_1_6 = vmovl_high_u16(v_0_5);
-      const uint32x4_t v_2_3 = vmovl_u16(vget_low_u16(v_1_5));
-      const uint32x4_t total_0_6 = vaddq_u32(t56_0, v_0_6);
-      const uint32x4_t total_1_6 = vaddq_u32(t56_1, v_1_6);
-      const uint32x4_t total_2_3 = vaddq_u32(t56_2, v_2_3);
+      uint16x8_t values0_0_3 = vmulq_u16(row0_0_3, row0_0_3);
+      uint16x8_t values0_1_3 = vmulq_u16(row0_1_3, row0_1_3);
+      uint16x8_t values1_0_3 = vmulq_u16(row1_0_3, row1_0_3);
+      uint16x8_t values1_1_3 = vmulq_u16(row1_1_3, row1_1_3);
+      uint16x8_t values2_0_5 = vmulq_u16(row2_0_3, row2_0_3);
+      uint16x8_t values2_1_5 = vmulq_u16(row2_1_3, row2_1_3);
+      uint16x8_t values3_0_5 = vmulq_u16(row3_0_3, row3_0_3);
+      uint16x8_t values3_1_5 = vmulq_u16(row3_1_3, row3_1_3);
+      uint16x8_t v_0_5 = vmulq_u16(row4_0_3, row4_0_3);
+      uint16x8_t v_1_5 = vmulq_u16(row4_1_3, row4_1_3);
+      uint32x4_t t54_0 = vaddl_u16(vget_low_u16(values0_0_3), vget_low_u16(values1_0_3));
+      uint32x4_t t54_1 = vaddl_high_u16(values0_0_3, values1_0_3);
+      uint32x4_t t54_2 = vaddl_u16(vget_low_u16(values0_1_3), vget_low_u16(values1_1_3));
+      uint32x4_t values2_0_6 = vmovl_u16(vget_low_u16(values2_0_5));
+      uint32x4_t values2_1_6 = vmovl_high_u16(values2_0_5);
+      uint32x4_t values2_2_3 = vmovl_u16(vget_low_u16(values2_1_5));
+      uint32x4_t t55_0 = vaddq_u32(t54_0, values2_0_6);
+      uint32x4_t t55_1 = vaddq_u32(t54_1, values2_1_6);
+      uint32x4_t t55_2 = vaddq_u32(t54_2, values2_2_3);
+      uint32x4_t values3_0_6 = vmovl_u16(vget_low_u16(values3_0_5));
+      uint32x4_t values3_1_6 = vmovl_high_u16(values3_0_5);
+      uint32x4_t values3_2_3 = vmovl_u16(vget_low_u16(values3_1_5));
+      uint32x4_t t56_0 = vaddq_u32(t55_0, values3_0_6);
+      uint32x4_t t56_1 = vaddq_u32(t55_1, values3_1_6);
+      uint32x4_t t56_2 = vaddq_u32(t55_2, values3_2_3);
+      uint32x4_t v_0_6 = vmovl_u16(vget_low_u16(v_0_5));
+      uint32x4_t v_1_6 = vmovl_high_u16(v_0_5);
+      uint32x4_t v_2_3 = vmovl_u16(vget_low_u16(v_1_5));
+      uint32x4_t total_0_6 = vaddq_u32(t56_0, v_0_6);
+      uint32x4_t total_1_6 = vaddq_u32(t56_1, v_1_6);
+      uint32x4_t total_2_3 = vaddq_u32(t56_2, v_2_3);
       vst1q_s32(&squares0[2][0], vreinterpretq_s32_u32(total_0_6));
       vst1q_s32(&squares0[2][4], vreinterpretq_s32_u32(total_1_6));
       squares0[2][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_3), 0);
       squares0[2][9] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_3), 1);
       const uint8_t row1_lanes_4[16] = {src[-2], src[-1], src[0], src[1], src[2], src[3], src[4],
           src[5], src[6], src[7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_4 = vld1q_u8(row1_lanes_4);
-      const uint16x8_t row1_0_4 = vmovl_u8(vget_low_u8(row1_4));
-      const uint16x8_t row1_1_4 = vmovl_high_u8(row1_4);
+      uint8x16_t row1_4 = vld1q_u8(row1_lanes_4);
+      uint16x8_t row1_0_4 = vmovl_u8(vget_low_u8(row1_4));
+      uint16x8_t row1_1_4 = vmovl_high_u8(row1_4);
       const uint8_t row0_lanes_4[16] = {src[-3], src[-2], src[-1], src[0], src[1], src[2], src[3],
           src[4], src[5], src[6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_4 = vld1q_u8(row0_lanes_4);
-      const uint16x8_t row0_0_4 = vmovl_u8(vget_low_u8(row0_4));
-      const uint16x8_t row0_1_4 = vmovl_high_u8(row0_4);
-      const uint16x8_t t63_0 = vaddq_u16(row0_0_4, row1_0_4);
-      const uint16x8_t t63_1 = vaddq_u16(row0_1_4, row1_1_4);
+      uint8x16_t row0_4 = vld1q_u8(row0_lanes_4);
+      uint16x8_t row0_0_4 = vmovl_u8(vget_low_u8(row0_4));
+      uint16x8_t row0_1_4 = vmovl_high_u8(row0_4);
+      uint16x8_t t63_0 = vaddq_u16(row0_0_4, row1_0_4);
+      uint16x8_t t63_1 = vaddq_u16(row0_1_4, row1_1_4);
       const uint8_t row2_lanes_4[16] = {src[-1], src[0], src[1], src[2], src[3], src[4], src[5],
           src[6], src[7], src[8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_4 = vld1q_u8(row2_lanes_4);
-      const uint16x8_t row2_0_4 = vmovl_u8(vget_low_u8(row2_4));
-      const uint16x8_t row2_1_4 = vmovl_high_u8(row2_4);
-      const uint16x8_t t64_0 = vaddq_u16(t63_0, row2_0_4);
-      const uint16x8_t t64_1 = vaddq_u16(t63_1, row2_1_4);
+      uint8x16_t row2_4 = vld1q_u8(row2_lanes_4);
+      uint16x8_t row2_0_4 = vmovl_u8(vget_low_u8(row2_4));
+      uint16x8_t row2_1_4 = vmovl_high_u8(row2_4);
+      uint16x8_t t64_0 = vaddq_u16(t63_0, row2_0_4);
+      uint16x8_t t64_1 = vaddq_u16(t63_1, row2_1_4);
       const uint8_t row3_lanes_4[16] = {src[0], src[1], src[2], src[3], src[4], src[5], src[6],
           src[7], src[8], src[9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_4 = vld1q_u8(row3_lanes_4);
-      const uint16x8_t row3_0_4 = vmovl_u8(vget_low_u8(row3_4));
-      const uint16x8_t row3_1_4 = vmovl_high_u8(row3_4);
-      const uint16x8_t t65_0 = vaddq_u16(t64_0, row3_0_4);
-      const uint16x8_t t65_1 = vaddq_u16(t64_1, row3_1_4);
+      uint8x16_t row3_4 = vld1q_u8(row3_lanes_4);
+      uint16x8_t row3_0_4 = vmovl_u8(vget_low_u8(row3_4));
+      uint16x8_t row3_1_4 = vmovl_high_u8(row3_4);
+      uint16x8_t t65_0 = vaddq_u16(t64_0, row3_0_4);
+      uint16x8_t t65_1 = vaddq_u16(t64_1, row3_1_4);
       const uint8_t row4_lanes_4[16] = {src[1], src[2], src[3], src[4], src[5], src[6], src[7],
           src[8], src[9], src[10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_4 = vld1q_u8(row4_lanes_4);
-      const uint16x8_t row4_0_4 = vmovl_u8(vget_low_u8(row4_4));
-      const uint16x8_t row4_1_4 = vmovl_high_u8(row4_4);
-      const uint16x8_t total_0_7 = vaddq_u16(t65_0, row4_0_4);
-      const uint16x8_t total_1_7 = vaddq_u16(t65_1, row4_1_4);
+      uint8x16_t row4_4 = vld1q_u8(row4_lanes_4);
+      uint16x8_t row4_0_4 = vmovl_u8(vget_low_u8(row4_4));
+      uint16x8_t row4_1_4 = vmovl_high_u8(row4_4);
+      uint16x8_t total_0_7 = vaddq_u16(t65_0, row4_0_4);
+      uint16x8_t total_1_7 = vaddq_u16(t65_1, row4_1_4);
       vst1q_s16(&sums0[3][0], vreinterpretq_s16_u16(total_0_7));
       sums0[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_7), 0);
       sums0[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_7), 1);
-      const uint16x8_t values0_0_4 = vmulq_u16(row0_0_4, row0_0_4);
-      const uint16x8_t values0_1_4 = vmulq_u16(row0_1_4, row0_1_4);
-      const uint16x8_t values1_0_4 = vmulq_u16(row1_0_4, row1_0_4);
-      const uint16x8_t values1_1_4 = vmulq_u16(row1_1_4, row1_1_4);
-      const uint16x8_t values2_0_7 = vmulq_u16(row2_0_4, row2_0_4);
-      const uint16x8_t values2_1_7 = vmulq_u16(row2_1_4, row2_1_4);
-      const uint16x8_t values3_0_7 = vmulq_u16(row3_0_4, row3_0_4);
-      const uint16x8_t values3_1_7 = vmulq_u16(row3_1_4, row3_1_4);
-      const uint16x8_t v_0_7 = vmulq_u16(row4_0_4, row4_0_4);
-      const uint16x8_t v_1_7 = vmulq_u16(row4_1_4, row4_1_4);
-      const uint32x4_t t72_0 = vaddl_u16(vget_low_u16(values0_0_4), vget_low_u16(values1_0_4));
-      const uint32x4_t t72_1 = vaddl_high_u16(values0_0_4, values1_0_4);
-      const uint32x4_t t72_2 = vaddl_u16(vget_low_u16(values0_1_4), vget_low_u16(values1_1_4));
-      const uint32x4_t values2_0_8 = vmovl_u16(vget_low_u16(values2_0_7));
-      const uint32x4_t values2_1_8 = vmovl_high_u16(values2_0_7);
-      const uint32x4_t values2_2_4 = vmovl_u16(vget_low_u16(values2_1_7));
-      const uint32x4_t t73_0 = vaddq_u32(t72_0, values2_0_8);
-      const uint32x4_t t73_1 = vaddq_u32(t72_1, values2_1_8);
-      const uint32x4_t t73_2 = vaddq_u32(t72_2, values2_2_4);
-      const uint32x4_t values3_0_8 = vmovl_u16(vget_low_u16(values3_0_7));
-      const uint32x4_t values3_1_8 = vmovl_high_u16(values3_0_7);
-      const uint32x4_t values3_2_4 = vmovl_u16(vget_low_u16(values3_1_7));
-      const uint32x4_t t74_0 = vaddq_u32(t73_0, values3_0_8);
-      const uint32x4_t t74_1 = vaddq_u32(t73_1, values3_1_8);
-      const uint32x4_t t74_2 = vaddq_u32(t73_2, values3_2_4);
-      const uint32x4_t v_0_8 = vmovl_u16(vget_low_u16(v_0_7));
-      const uint32x4_t v_1_8 = vmovl_high_u16(v_0_7);
-      const uint32x4_t v_2_4 = vmovl_u16(vget_low_u16(v_1_7));
-      const uint32x4_t total_0_8 = vaddq_u32(t74_0, v_0_8);
-      const uint32x4_t total_1_8 = vaddq_u32(t74_1, v_1_8);
-      const uint32x4_t total_2_4 = vaddq_u32(t74_2, v_2_4);
+      uint16x8_t values0_0_4 = vmulq_u16(row0_0_4, row0_0_4);
+      uint16x8_t values0_1_4 = vmulq_u16(row0_1_4, row0_1_4);
+      uint16x8_t values1_0_4 = vmulq_u16(row1_0_4, row1_0_4);
+      uint16x8_t values1_1_4 = vmulq_u16(row1_1_4, row1_1_4);
+      uint16x8_t values2_0_7 = vmulq_u16(row2_0_4, row2_0_4);
+      uint16x8_t values2_1_7 = vmulq_u16(row2_1_4, row2_1_4);
+      uint16x8_t values3_0_7 = vmulq_u16(row3_0_4, row3_0_4);
+      uint16x8_t values3_1_7 = vmulq_u16(row3_1_4, row3_1_4);
+      uint16x8_t v_0_7 = vmulq_u16(row4_0_4, row4_0_4);
+      uint16x8_t v_1_7 = vmulq_u16(row4_1_4, row4_1_4);
+      uint32x4_t t72_0 = vaddl_u16(vget_low_u16(values0_0_4), vget_low_u16(values1_0_4));
+      uint32x4_t t72_1 = vaddl_high_u16(values0_0_4, values1_0_4);
+      uint32x4_t t72_2 = vaddl_u16(vget_low_u16(values0_1_4), vget_low_u16(values1_1_4));
+      uint32x4_t values2_0_8 = vmovl_u16(vget_low_u16(values2_0_7));
+      uint32x4_t values2_1_8 = vmovl_high_u16(values2_0_7);
+      uint32x4_t values2_2_4 = vmovl_u16(vget_low_u16(values2_1_7));
+      uint32x4_t t73_0 = vaddq_u32(t72_0, values2_0_8);
+      uint32x4_t t73_1 = vaddq_u32(t72_1, values2_1_8);
+      uint32x4_t t73_2 = vaddq_u32(t72_2, values2_2_4);
+      uint32x4_t values3_0_8 = vmovl_u16(vget_low_u16(values3_0_7));
+      uint32x4_t values3_1_8 = vmovl_high_u16(values3_0_7);
+      uint32x4_t values3_2_4 = vmovl_u16(vget_low_u16(values3_1_7));
+      uint32x4_t t74_0 = vaddq_u32(t73_0, values3_0_8);
+      uint32x4_t t74_1 = vaddq_u32(t73_1, values3_1_8);
+      uint32x4_t t74_2 = vaddq_u32(t73_2, values3_2_4);
+      uint32x4_t v_0_8 = vmovl_u16(vget_low_u16(v_0_7));
+      uint32x4_t v_1_8 = vmovl_high_u16(v_0_7);
+      uint32x4_t v_2_4 = vmovl_u16(vget_low_u16(v_1_7));
+      uint32x4_t total_0_8 = vaddq_u32(t74_0, v_0_8);
+      uint32x4_t total_1_8 = vaddq_u32(t74_1, v_1_8);
+      uint32x4_t total_2_4 = vaddq_u32(t74_2, v_2_4);
       vst1q_s32(&squares0[3][0], vreinterpretq_s32_u32(total_0_8));
       vst1q_s32(&squares0[3][4], vreinterpretq_s32_u32(total_1_8));
       squares0[3][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_4), 0);
@@ -392,76 +392,76 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
       const uint8_t row1_lanes_5[16] = {src[src_stride - 2], src[src_stride - 1], src[src_stride],
           src[src_stride + 1], src[src_stride + 2], src[src_stride + 3], src[src_stride + 4],
           src[src_stride + 5], src[src_stride + 6], src[src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_5 = vld1q_u8(row1_lanes_5);
-      const uint16x8_t row1_0_5 = vmovl_u8(vget_low_u8(row1_5));
-      const uint16x8_t row1_1_5 = vmovl_high_u8(row1_5);
+      uint8x16_t row1_5 = vld1q_u8(row1_lanes_5);
+      uint16x8_t row1_0_5 = vmovl_u8(vget_low_u8(row1_5));
+      uint16x8_t row1_1_5 = vmovl_high_u8(row1_5);
       const uint8_t row0_lanes_5[16] = {src[src_stride - 3], src[src_stride - 2],
           src[src_stride - 1], src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6], 0, 0,
           0, 0, 0, 0};
-      const uint8x16_t row0_5 = vld1q_u8(row0_lanes_5);
-      const uint16x8_t row0_0_5 = vmovl_u8(vget_low_u8(row0_5));
-      const uint16x8_t row0_1_5 = vmovl_high_u8(row0_5);
-      const uint16x8_t t81_0 = vaddq_u16(row0_0_5, row1_0_5);
-      const uint16x8_t t81_1 = vaddq_u16(row0_1_5, row1_1_5);
+      uint8x16_t row0_5 = vld1q_u8(row0_lanes_5);
+      uint16x8_t row0_0_5 = vmovl_u8(vget_low_u8(row0_5));
+      uint16x8_t row0_1_5 = vmovl_high_u8(row0_5);
+      uint16x8_t t81_0 = vaddq_u16(row0_0_5, row1_0_5);
+      uint16x8_t t81_1 = vaddq_u16(row0_1_5, row1_1_5);
       const uint8_t row2_lanes_5[16] = {src[src_stride - 1], src[src_stride], src[src_stride + 1],
           src[src_stride + 2], src[src_stride + 3], src[src_stride + 4], src[src_stride + 5],
           src[src_stride + 6], src[src_stride + 7], src[src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_5 = vld1q_u8(row2_lanes_5);
-      const uint16x8_t row2_0_5 = vmovl_u8(vget_low_u8(row2_5));
-      const uint16x8_t row2_1_5 = vmovl_high_u8(row2_5);
-      const uint16x8_t t82_0 = vaddq_u16(t81_0, row2_0_5);
-      const uint16x8_t t82_1 = vaddq_u16(t81_1, row2_1_5);
+      uint8x16_t row2_5 = vld1q_u8(row2_lanes_5);
+      uint16x8_t row2_0_5 = vmovl_u8(vget_low_u8(row2_5));
+      uint16x8_t row2_1_5 = vmovl_high_u8(row2_5);
+      uint16x8_t t82_0 = vaddq_u16(t81_0, row2_0_5);
+      uint16x8_t t82_1 = vaddq_u16(t81_1, row2_1_5);
       const uint8_t row3_lanes_5[16] = {src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6],
           src[src_stride + 7], src[src_stride + 8], src[src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_5 = vld1q_u8(row3_lanes_5);
-      const uint16x8_t row3_0_5 = vmovl_u8(vget_low_u8(row3_5));
-      const uint16x8_t row3_1_5 = vmovl_high_u8(row3_5);
-      const uint16x8_t t83_0 = vaddq_u16(t82_0, row3_0_5);
-      const uint16x8_t t83_1 = vaddq_u16(t82_1, row3_1_5);
+      uint8x16_t row3_5 = vld1q_u8(row3_lanes_5);
+      uint16x8_t row3_0_5 = vmovl_u8(vget_low_u8(row3_5));
+      uint16x8_t row3_1_5 = vmovl_high_u8(row3_5);
+      uint16x8_t t83_0 = vaddq_u16(t82_0, row3_0_5);
+      uint16x8_t t83_1 = vaddq_u16(t82_1, row3_1_5);
       const uint8_t row4_lanes_5[16] = {src[src_stride + 1], src[src_stride + 2], src[src_stride +
           3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6], src[src_stride + 7],
           src[src_stride + 8], src[src_stride + 9], src[src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_5 = vld1q_u8(row4_lanes_5);
-      const uint16x8_t row4_0_5 = vmovl_u8(vget_low_u8(row4_5));
-      const uint16x8_t row4_1_5 = vmovl_high_u8(row4_5);
-      const uint16x8_t total_0_9 = vaddq_u16(t83_0, row4_0_5);
-      const uint16x8_t total_1_9 = vaddq_u16(t83_1, row4_1_5);
+      uint8x16_t row4_5 = vld1q_u8(row4_lanes_5);
+      uint16x8_t row4_0_5 = vmovl_u8(vget_low_u8(row4_5));
+      uint16x8_t row4_1_5 = vmovl_high_u8(row4_5);
+      uint16x8_t total_0_9 = vaddq_u16(t83_0, row4_0_5);
+      uint16x8_t total_1_9 = vaddq_u16(t83_1, row4_1_5);
       vst1q_s16(&sums0[4][0], vreinterpretq_s16_u16(total_0_9));
       sums0[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_9), 0);
       sums0[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_9), 1);
-      const uint16x8_t values0_0_5 = vmulq_u16(row0_0_5, row0_0_5);
-      const uint16x8_t values0_1_5 = vmulq_u16(row0_1_5, row0_1_5);
-      const uint16x8_t values1_0_5 = vmulq_u16(row1_0_5, row1_0_5);
-      const uint16x8_t values1_1_5 = vmulq_u16(row1_1_5, row1_1_5);
-      const uint16x8_t values2_0_9 = vmulq_u16(row2_0_5, row2_0_5);
-      const uint16x8_t values2_1_9 = vmulq_u16(row2_1_5, row2_1_5);
-      const uint16x8_t values3_0_9 = vmulq_u16(row3_0_5, row3_0_5);
-      const uint16x8_t values3_1_9 = vmulq_u16(row3_1_5, row3_1_5);
-      const uint16x8_t v_0_9 = vmulq_u16(row4_0_5, row4_0_5);
-      const uint16x8_t v_1_9 = vmulq_u16(row4_1_5, row4_1_5);
-      const uint32x4_t t90_0 = vaddl_u16(vget_low_u16(values0_0_5), vget_low_u16(values1_0_5));
-      const uint32x4_t t90_1 = vaddl_high_u16(values0_0_5, values1_0_5);
-      const uint32x4_t t90_2 = vaddl_u16(vget_low_u16(values0_1_5), vget_low_u16(values1_1_5));
-      const uint32x4_t values2_0_10 = vmovl_u16(vget_low_u16(values2_0_9));
-      const uint32x4_t values2_1_10 = vmovl_high_u16(values2_0_9);
-      const uint32x4_t values2_2_5 = vmovl_u16(vget_low_u16(values2_1_9));
-      const uint32x4_t t91_0 = vaddq_u32(t90_0, values2_0_10);
-      const uint32x4_t t91_1 = vaddq_u32(t90_1, values2_1_10);
-      const uint32x4_t t91_2 = vaddq_u32(t90_2, values2_2_5);
-      const uint32x4_t values3_0_10 = vmovl_u16(vget_low_u16(values3_0_9));
-      const uint32x4_t values3_1_10 = vmovl_high_u16(values3_0_9);
-      const uint32x4_t values3_2_5 = vmovl_u16(vget_low_u16(values3_1_9));
-      const uint32x4_t t92_0 = vaddq_u32(t91_0, values3_0_10);
-      const uint32x4_t t92_1 = vaddq_u32(t91_1, values3_1_10);
-      const uint32x4_t t92_2 = vaddq_u32(t91_2, values3_2_5);
-      const uint32x4_t v_0_10 = vmovl_u16(vget_low_u16(v_0_9));
-      const uint32x4_t v_1_10 = vmovl_high_u16(v_0_9);
-      const uint32x4_t v_2_5 = vmovl_u16(vget_low_u16(v_1_9));
-      const uint32x4_t total_0_10 = vaddq_u32(t92_0, v_0_10);
-      const uint32x4_t total_1_10 = vaddq_u32(t92_1, v_1_10);
-      const uint32x4_t total_2_5 = vaddq_u32(t92_2, v_2_5);
+      uint16x8_t values0_0_5 = vmulq_u16(row0_0_5, row0_0_5);
+      uint16x8_t values0_1_5 = vmulq_u16(row0_1_5, row0_1_5);
+      uint16x8_t values1_0_5 = vmulq_u16(row1_0_5, row1_0_5);
+      uint16x8_t values1_1_5 = vmulq_u16(row1_1_5, row1_1_5);
+      uint16x8_t values2_0_9 = vmulq_u16(row2_0_5, row2_0_5);
+      uint16x8_t values2_1_9 = vmulq_u16(row2_1_5, row2_1_5);
+      uint16x8_t values3_0_9 = vmulq_u16(row3_0_5, row3_0_5);
+      uint16x8_t values3_1_9 = vmulq_u16(row3_1_5, row3_1_5);
+      uint16x8_t v_0_9 = vmulq_u16(row4_0_5, row4_0_5);
+      uint16x8_t v_1_9 = vmulq_u16(row4_1_5, row4_1_5);
+      uint32x4_t t90_0 = vaddl_u16(vget_low_u16(values0_0_5), vget_low_u16(values1_0_5));
+      uint32x4_t t90_1 = vaddl_high_u16(values0_0_5, values1_0_5);
+      uint32x4_t t90_2 = vaddl_u16(vget_low_u16(values0_1_5), vget_low_u16(values1_1_5));
+      uint32x4_t values2_0_10 = vmovl_u16(vget_low_u16(values2_0_9));
+      uint32x4_t values2_1_10 = vmovl_high_u16(values2_0_9);
+      uint32x4_t values2_2_5 = vmovl_u16(vget_low_u16(values2_1_9));
+      uint32x4_t t91_0 = vaddq_u32(t90_0, values2_0_10);
+      uint32x4_t t91_1 = vaddq_u32(t90_1, values2_1_10);
+      uint32x4_t t91_2 = vaddq_u32(t90_2, values2_2_5);
+      uint32x4_t values3_0_10 = vmovl_u16(vget_low_u16(values3_0_9));
+      uint32x4_t values3_1_10 = vmovl_high_u16(values3_0_9);
+      uint32x4_t values3_2_5 = vmovl_u16(vget_low_u16(values3_1_9));
+      uint32x4_t t92_0 = vaddq_u32(t91_0, values3_0_10);
+      uint32x4_t t92_1 = vaddq_u32(t91_1, values3_1_10);
+      uint32x4_t t92_2 = vaddq_u32(t91_2, values3_2_5);
+      uint32x4_t v_0_10 = vmovl_u16(vget_low_u16(v_0_9));
+      uint32x4_t v_1_10 = vmovl_high_u16(v_0_9);
+      uint32x4_t v_2_5 = vmovl_u16(vget_low_u16(v_1_9));
+      uint32x4_t total_0_10 = vaddq_u32(t92_0, v_0_10);
+      uint32x4_t total_1_10 = vaddq_u32(t92_1, v_1_10);
+      uint32x4_t total_2_5 = vaddq_u32(t92_2, v_2_5);
       vst1q_s32(&squares0[4][0], vreinterpretq_s32_u32(total_0_10));
       vst1q_s32(&squares0[4][4], vreinterpretq_s32_u32(total_1_10));
       squares0[4][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_5), 0);
@@ -470,79 +470,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[2 * src_stride], src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_6 = vld1q_u8(row1_lanes_6);
-      const uint16x8_t row1_0_6 = vmovl_u8(vget_low_u8(row1_6));
-      const uint16x8_t row1_1_6 = vmovl_high_u8(row1_6);
+      uint8x16_t row1_6 = vld1q_u8(row1_lanes_6);
+      uint16x8_t row1_0_6 = vmovl_u8(vget_low_u8(row1_6));
+      uint16x8_t row1_1_6 = vmovl_high_u8(row1_6);
       const uint8_t row0_lanes_6[16] = {src[2 * src_stride - 3], src[2 * src_stride - 2],
           src[2 * src_stride - 1], src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_6 = vld1q_u8(row0_lanes_6);
-      const uint16x8_t row0_0_6 = vmovl_u8(vget_low_u8(row0_6));
-      const uint16x8_t row0_1_6 = vmovl_high_u8(row0_6);
-      const uint16x8_t t99_0 = vaddq_u16(row0_0_6, row1_0_6);
-      const uint16x8_t t99_1 = vaddq_u16(row0_1_6, row1_1_6);
+      uint8x16_t row0_6 = vld1q_u8(row0_lanes_6);
+      uint16x8_t row0_0_6 = vmovl_u8(vget_low_u8(row0_6));
+      uint16x8_t row0_1_6 = vmovl_high_u8(row0_6);
+      uint16x8_t t99_0 = vaddq_u16(row0_0_6, row1_0_6);
+      uint16x8_t t99_1 = vaddq_u16(row0_1_6, row1_1_6);
       const uint8_t row2_lanes_6[16] = {src[2 * src_stride - 1], src[2 * src_stride],
           src[2 * src_stride + 1], src[2 * src_stride + 2], src[2 * src_stride + 3],
           src[2 * src_stride + 4], src[2 * src_stride + 5], src[2 * src_stride + 6],
           src[2 * src_stride + 7], src[2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_6 = vld1q_u8(row2_lanes_6);
-      const uint16x8_t row2_0_6 = vmovl_u8(vget_low_u8(row2_6));
-      const uint16x8_t row2_1_6 = vmovl_high_u8(row2_6);
-      const uint16x8_t t100_0 = vaddq_u16(t99_0, row2_0_6);
-      const uint16x8_t t100_1 = vaddq_u16(t99_1, row2_1_6);
+      uint8x16_t row2_6 = vld1q_u8(row2_lanes_6);
+      uint16x8_t row2_0_6 = vmovl_u8(vget_low_u8(row2_6));
+      uint16x8_t row2_1_6 = vmovl_high_u8(row2_6);
+      uint16x8_t t100_0 = vaddq_u16(t99_0, row2_0_6);
+      uint16x8_t t100_1 = vaddq_u16(t99_1, row2_1_6);
       const uint8_t row3_lanes_6[16] = {src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], src[2 * src_stride + 7],
           src[2 * src_stride + 8], src[2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_6 = vld1q_u8(row3_lanes_6);
-      const uint16x8_t row3_0_6 = vmovl_u8(vget_low_u8(row3_6));
-      const uint16x8_t row3_1_6 = vmovl_high_u8(row3_6);
-      const uint16x8_t t101_0 = vaddq_u16(t100_0, row3_0_6);
-      const uint16x8_t t101_1 = vaddq_u16(t100_1, row3_1_6);
+      uint8x16_t row3_6 = vld1q_u8(row3_lanes_6);
+      uint16x8_t row3_0_6 = vmovl_u8(vget_low_u8(row3_6));
+      uint16x8_t row3_1_6 = vmovl_high_u8(row3_6);
+      uint16x8_t t101_0 = vaddq_u16(t100_0, row3_0_6);
+      uint16x8_t t101_1 = vaddq_u16(t100_1, row3_1_6);
       const uint8_t row4_lanes_6[16] = {src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], src[2 * src_stride + 8],
           src[2 * src_stride + 9], src[2 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_6 = vld1q_u8(row4_lanes_6);
-      const uint16x8_t row4_0_6 = vmovl_u8(vget_low_u8(row4_6));
-      const uint16x8_t row4_1_6 = vmovl_high_u8(row4_6);
-      const uint16x8_t total_0_11 = vaddq_u16(t101_0, row4_0_6);
-      const uint16x8_t total_1_11 = vaddq_u16(t101_1, row4_1_6);
+      uint8x16_t row4_6 = vld1q_u8(row4_lanes_6);
+      uint16x8_t row4_0_6 = vmovl_u8(vget_low_u8(row4_6));
+      uint16x8_t row4_1_6 = vmovl_high_u8(row4_6);
+      uint16x8_t total_0_11 = vaddq_u16(t101_0, row4_0_6);
+      uint16x8_t total_1_11 = vaddq_u16(t101_1, row4_1_6);
       vst1q_s16(&sums0[5][0], vreinterpretq_s16_u16(total_0_11));
       sums0[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_11), 0);
       sums0[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_11), 1);
-      const uint16x8_t values0_0_6 = vmulq_u16(row0_0_6, row0_0_6);
-      const uint16x8_t values0_1_6 = vmulq_u16(row0_1_6, row0_1_6);
-      const uint16x8_t values1_0_6 = vmulq_u16(row1_0_6, row1_0_6);
-      const uint16x8_t values1_1_6 = vmulq_u16(row1_1_6, row1_1_6);
-      const uint16x8_t values2_0_11 = vmulq_u16(row2_0_6, row2_0_6);
-      const uint16x8_t values2_1_11 = vmulq_u16(row2_1_6, row2_1_6);
-      const uint16x8_t values3_0_11 = vmulq_u16(row3_0_6, row3_0_6);
-      const uint16x8_t values3_1_11 = vmulq_u16(row3_1_6, row3_1_6);
-      const uint16x8_t v_0_11 = vmulq_u16(row4_0_6, row4_0_6);
-      const uint16x8_t v_1_11 = vmulq_u16(row4_1_6, row4_1_6);
-      const uint32x4_t t108_0 = vaddl_u16(vget_low_u16(values0_0_6), vget_low_u16(values1_0_6));
-      const uint32x4_t t108_1 = vaddl_high_u16(values0_0_6, values1_0_6);
-      const uint32x4_t t108_2 = vaddl_u16(vget_low_u16(values0_1_6), vget_low_u16(values1_1_6));
-      const uint32x4_t values2_0_12 = vmovl_u16(vget_low_u16(values2_0_11));
-      const uint32x4_t values2_1_12 = vmovl_high_u16(values2_0_11);
-      const uint32x4_t values2_2_6 = vmovl_u16(vget_low_u16(values2_1_11));
-      const uint32x4_t t109_0 = vaddq_u32(t108_0, values2_0_12);
-      const uint32x4_t t109_1 = vaddq_u32(t108_1, values2_1_12);
-      const uint32x4_t t109_2 = vaddq_u32(t108_2, values2_2_6);
-      const uint32x4_t values3_0_12 = vmovl_u16(vget_low_u16(values3_0_11));
-      const uint32x4_t values3_1_12 = vmovl_high_u16(values3_0_11);
-      const uint32x4_t values3_2_6 = vmovl_u16(vget_low_u16(values3_1_11));
-      const uint32x4_t t110_0 = vaddq_u32(t109_0, values3_0_12);
-      const uint32x4_t t110_1 = vaddq_u32(t109_1, values3_1_12);
-      const uint32x4_t t110_2 = vaddq_u32(t109_2, values3_2_6);
-      const uint32x4_t v_0_12 = vmovl_u16(vget_low_u16(v_0_11));
-      const uint32x4_t v_1_12 = vmovl_high_u16(v_0_11);
-      const uint32x4_t v_2_6 = vmovl_u16(vget_low_u16(v_1_11));
-      const uint32x4_t total_0_12 = vaddq_u32(t110_0, v_0_12);
-      const uint32x4_t total_1_12 = vaddq_u32(t110_1, v_1_12);
-      const uint32x4_t total_2_6 = vaddq_u32(t110_2, v_2_6);
+      uint16x8_t values0_0_6 = vmulq_u16(row0_0_6, row0_0_6);
+      uint16x8_t values0_1_6 = vmulq_u16(row0_1_6, row0_1_6);
+      uint16x8_t values1_0_6 = vmulq_u16(row1_0_6, row1_0_6);
+      uint16x8_t values1_1_6 = vmulq_u16(row1_1_6, row1_1_6);
+      uint16x8_t values2_0_11 = vmulq_u16(row2_0_6, row2_0_6);
+      uint16x8_t values2_1_11 = vmulq_u16(row2_1_6, row2_1_6);
+      uint16x8_t values3_0_11 = vmulq_u16(row3_0_6, row3_0_6);
+      uint16x8_t values3_1_11 = vmulq_u16(row3_1_6, row3_1_6);
+      uint16x8_t v_0_11 = vmulq_u16(row4_0_6, row4_0_6);
+      uint16x8_t v_1_11 = vmulq_u16(row4_1_6, row4_1_6);
+      uint32x4_t t108_0 = vaddl_u16(vget_low_u16(values0_0_6), vget_low_u16(values1_0_6));
+      uint32x4_t t108_1 = vaddl_high_u16(values0_0_6, values1_0_6);
+      uint32x4_t t108_2 = vaddl_u16(vget_low_u16(values0_1_6), vget_low_u16(values1_1_6));
+      uint32x4_t values2_0_12 = vmovl_u16(vget_low_u16(values2_0_11));
+      uint32x4_t values2_1_12 = vmovl_high_u16(values2_0_11);
+      uint32x4_t values2_2_6 = vmovl_u16(vget_low_u16(values2_1_11));
+      uint32x4_t t109_0 = vaddq_u32(t108_0, values2_0_12);
+      uint32x4_t t109_1 = vaddq_u32(t108_1, values2_1_12);
+      uint32x4_t t109_2 = vaddq_u32(t108_2, values2_2_6);
+      uint32x4_t values3_0_12 = vmovl_u16(vget_low_u16(values3_0_11));
+      uint32x4_t values3_1_12 = vmovl_high_u16(values3_0_11);
+      uint32x4_t values3_2_6 = vmovl_u16(vget_low_u16(values3_1_11));
+      uint32x4_t t110_0 = vaddq_u32(t109_0, values3_0_12);
+      uint32x4_t t110_1 = vaddq_u32(t109_1, values3_1_12);
+      uint32x4_t t110_2 = vaddq_u32(t109_2, values3_2_6);
+      uint32x4_t v_0_12 = vmovl_u16(vget_low_u16(v_0_11));
+      uint32x4_t v_1_12 = vmovl_high_u16(v_0_11);
+      uint32x4_t v_2_6 = vmovl_u16(vget_low_u16(v_1_11));
+      uint32x4_t total_0_12 = vaddq_u32(t110_0, v_0_12);
+      uint32x4_t total_1_12 = vaddq_u32(t110_1, v_1_12);
+      uint32x4_t total_2_6 = vaddq_u32(t110_2, v_2_6);
       vst1q_s32(&squares0[5][0], vreinterpretq_s32_u32(total_0_12));
       vst1q_s32(&squares0[5][4], vreinterpretq_s32_u32(total_1_12));
       squares0[5][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_6), 0);
@@ -551,79 +551,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[3 * src_stride], src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_7 = vld1q_u8(row1_lanes_7);
-      const uint16x8_t row1_0_7 = vmovl_u8(vget_low_u8(row1_7));
-      const uint16x8_t row1_1_7 = vmovl_high_u8(row1_7);
+      uint8x16_t row1_7 = vld1q_u8(row1_lanes_7);
+      uint16x8_t row1_0_7 = vmovl_u8(vget_low_u8(row1_7));
+      uint16x8_t row1_1_7 = vmovl_high_u8(row1_7);
       const uint8_t row0_lanes_7[16] = {src[3 * src_stride - 3], src[3 * src_stride - 2],
           src[3 * src_stride - 1], src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_7 = vld1q_u8(row0_lanes_7);
-      const uint16x8_t row0_0_7 = vmovl_u8(vget_low_u8(row0_7));
-      const uint16x8_t row0_1_7 = vmovl_high_u8(row0_7);
-      const uint16x8_t t117_0 = vaddq_u16(row0_0_7, row1_0_7);
-      const uint16x8_t t117_1 = vaddq_u16(row0_1_7, row1_1_7);
+      uint8x16_t row0_7 = vld1q_u8(row0_lanes_7);
+      uint16x8_t row0_0_7 = vmovl_u8(vget_low_u8(row0_7));
+      uint16x8_t row0_1_7 = vmovl_high_u8(row0_7);
+      uint16x8_t t117_0 = vaddq_u16(row0_0_7, row1_0_7);
+      uint16x8_t t117_1 = vaddq_u16(row0_1_7, row1_1_7);
       const uint8_t row2_lanes_7[16] = {src[3 * src_stride - 1], src[3 * src_stride],
           src[3 * src_stride + 1], src[3 * src_stride + 2], src[3 * src_stride + 3],
           src[3 * src_stride + 4], src[3 * src_stride + 5], src[3 * src_stride + 6],
           src[3 * src_stride + 7], src[3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_7 = vld1q_u8(row2_lanes_7);
-      const uint16x8_t row2_0_7 = vmovl_u8(vget_low_u8(row2_7));
-      const uint16x8_t row2_1_7 = vmovl_high_u8(row2_7);
-      const uint16x8_t t118_0 = vaddq_u16(t117_0, row2_0_7);
-      const uint16x8_t t118_1 = vaddq_u16(t117_1, row2_1_7);
+      uint8x16_t row2_7 = vld1q_u8(row2_lanes_7);
+      uint16x8_t row2_0_7 = vmovl_u8(vget_low_u8(row2_7));
+      uint16x8_t row2_1_7 = vmovl_high_u8(row2_7);
+      uint16x8_t t118_0 = vaddq_u16(t117_0, row2_0_7);
+      uint16x8_t t118_1 = vaddq_u16(t117_1, row2_1_7);
       const uint8_t row3_lanes_7[16] = {src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], src[3 * src_stride + 7],
           src[3 * src_stride + 8], src[3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_7 = vld1q_u8(row3_lanes_7);
-      const uint16x8_t row3_0_7 = vmovl_u8(vget_low_u8(row3_7));
-      const uint16x8_t row3_1_7 = vmovl_high_u8(row3_7);
-      const uint16x8_t t119_0 = vaddq_u16(t118_0, row3_0_7);
-      const uint16x8_t t119_1 = vaddq_u16(t118_1, row3_1_7);
+      uint8x16_t row3_7 = vld1q_u8(row3_lanes_7);
+      uint16x8_t row3_0_7 = vmovl_u8(vget_low_u8(row3_7));
+      uint16x8_t row3_1_7 = vmovl_high_u8(row3_7);
+      uint16x8_t t119_0 = vaddq_u16(t118_0, row3_0_7);
+      uint16x8_t t119_1 = vaddq_u16(t118_1, row3_1_7);
       const uint8_t row4_lanes_7[16] = {src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], src[3 * src_stride + 8],
           src[3 * src_stride + 9], src[3 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_7 = vld1q_u8(row4_lanes_7);
-      const uint16x8_t row4_0_7 = vmovl_u8(vget_low_u8(row4_7));
-      const uint16x8_t row4_1_7 = vmovl_high_u8(row4_7);
-      const uint16x8_t total_0_13 = vaddq_u16(t119_0, row4_0_7);
-      const uint16x8_t total_1_13 = vaddq_u16(t119_1, row4_1_7);
+      uint8x16_t row4_7 = vld1q_u8(row4_lanes_7);
+      uint16x8_t row4_0_7 = vmovl_u8(vget_low_u8(row4_7));
+      uint16x8_t row4_1_7 = vmovl_high_u8(row4_7);
+      uint16x8_t total_0_13 = vaddq_u16(t119_0, row4_0_7);
+      uint16x8_t total_1_13 = vaddq_u16(t119_1, row4_1_7);
       vst1q_s16(&sums0[6][0], vreinterpretq_s16_u16(total_0_13));
       sums0[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_13), 0);
       sums0[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_13), 1);
-      const uint16x8_t values0_0_7 = vmulq_u16(row0_0_7, row0_0_7);
-      const uint16x8_t values0_1_7 = vmulq_u16(row0_1_7, row0_1_7);
-      const uint16x8_t values1_0_7 = vmulq_u16(row1_0_7, row1_0_7);
-      const uint16x8_t values1_1_7 = vmulq_u16(row1_1_7, row1_1_7);
-      const uint16x8_t values2_0_13 = vmulq_u16(row2_0_7, row2_0_7);
-      const uint16x8_t values2_1_13 = vmulq_u16(row2_1_7, row2_1_7);
-      const uint16x8_t values3_0_13 = vmulq_u16(row3_0_7, row3_0_7);
-      const uint16x8_t values3_1_13 = vmulq_u16(row3_1_7, row3_1_7);
-      const uint16x8_t v_0_13 = vmulq_u16(row4_0_7, row4_0_7);
-      const uint16x8_t v_1_13 = vmulq_u16(row4_1_7, row4_1_7);
-      const uint32x4_t t126_0 = vaddl_u16(vget_low_u16(values0_0_7), vget_low_u16(values1_0_7));
-      const uint32x4_t t126_1 = vaddl_high_u16(values0_0_7, values1_0_7);
-      const uint32x4_t t126_2 = vaddl_u16(vget_low_u16(values0_1_7), vget_low_u16(values1_1_7));
-      const uint32x4_t values2_0_14 = vmovl_u16(vget_low_u16(values2_0_13));
-      const uint32x4_t values2_1_14 = vmovl_high_u16(values2_0_13);
-      const uint32x4_t values2_2_7 = vmovl_u16(vget_low_u16(values2_1_13));
-      const uint32x4_t t127_0 = vaddq_u32(t126_0, values2_0_14);
-      const uint32x4_t t127_1 = vaddq_u32(t126_1, values2_1_14);
-      const uint32x4_t t127_2 = vaddq_u32(t126_2, values2_2_7);
-      const uint32x4_t values3_0_14 = vmovl_u16(vget_low_u16(values3_0_13));
-      const uint32x4_t values3_1_14 = vmovl_high_u16(values3_0_13);
-      const uint32x4_t values3_2_7 = vmovl_u16(vget_low_u16(values3_1_13));
-      const uint32x4_t t128_0 = vaddq_u32(t127_0, values3_0_14);
-      const uint32x4_t t128_1 = vaddq_u32(t127_1, values3_1_14);
-      const uint32x4_t t128_2 = vaddq_u32(t127_2, values3_2_7);
-      const uint32x4_t v_0_14 = vmovl_u16(vget_low_u16(v_0_13));
-      const uint32x4_t v_1_14 = vmovl_high_u16(v_0_13);
-      const uint32x4_t v_2_7 = vmovl_u16(vget_low_u16(v_1_13));
-      const uint32x4_t total_0_14 = vaddq_u32(t128_0, v_0_14);
-      const uint32x4_t total_1_14 = vaddq_u32(t128_1, v_1_14);
-      const uint32x4_t total_2_7 = vaddq_u32(t128_2, v_2_7);
+      uint16x8_t values0_0_7 = vmulq_u16(row0_0_7, row0_0_7);
+      uint16x8_t values0_1_7 = vmulq_u16(row0_1_7, row0_1_7);
+      uint16x8_t values1_0_7 = vmulq_u16(row1_0_7, row1_0_7);
+      uint16x8_t values1_1_7 = vmulq_u16(row1_1_7, row1_1_7);
+      uint16x8_t values2_0_13 = vmulq_u16(row2_0_7, row2_0_7);
+      uint16x8_t values2_1_13 = vmulq_u16(row2_1_7, row2_1_7);
+      uint16x8_t values3_0_13 = vmulq_u16(row3_0_7, row3_0_7);
+      uint16x8_t values3_1_13 = vmulq_u16(row3_1_7, row3_1_7);
+      uint16x8_t v_0_13 = vmulq_u16(row4_0_7, row4_0_7);
+      uint16x8_t v_1_13 = vmulq_u16(row4_1_7, row4_1_7);
+      uint32x4_t t126_0 = vaddl_u16(vget_low_u16(values0_0_7), vget_low_u16(values1_0_7));
+      uint32x4_t t126_1 = vaddl_high_u16(values0_0_7, values1_0_7);
+      uint32x4_t t126_2 = vaddl_u16(vget_low_u16(values0_1_7), vget_low_u16(values1_1_7));
+      uint32x4_t values2_0_14 = vmovl_u16(vget_low_u16(values2_0_13));
+      uint32x4_t values2_1_14 = vmovl_high_u16(values2_0_13);
+      uint32x4_t values2_2_7 = vmovl_u16(vget_low_u16(values2_1_13));
+      uint32x4_t t127_0 = vaddq_u32(t126_0, values2_0_14);
+      uint32x4_t t127_1 = vaddq_u32(t126_1, values2_1_14);
+      uint32x4_t t127_2 = vaddq_u32(t126_2, values2_2_7);
+      uint32x4_t values3_0_14 = vmovl_u16(vget_low_u16(values3_0_13));
+      uint32x4_t values3_1_14 = vmovl_high_u16(values3_0_13);
+      uint32x4_t values3_2_7 = vmovl_u16(vget_low_u16(values3_1_13));
+      uint32x4_t t128_0 = vaddq_u32(t127_0, values3_0_14);
+      uint32x4_t t128_1 = vaddq_u32(t127_1, values3_1_14);
+      uint32x4_t t128_2 = vaddq_u32(t127_2, values3_2_7);
+      uint32x4_t v_0_14 = vmovl_u16(vget_low_u16(v_0_13));
+      uint32x4_t v_1_14 = vmovl_high_u16(v_0_13);
+      uint32x4_t v_2_7 = vmovl_u16(vget_low_u16(v_1_13));
+      uint32x4_t total_0_14 = vaddq_u32(t128_0, v_0_14);
+      uint32x4_t total_1_14 = vaddq_u32(t128_1, v_1_14);
+      uint32x4_t total_2_7 = vaddq_u32(t128_2, v_2_7);
       vst1q_s32(&squares0[6][0], vreinterpretq_s32_u32(total_0_14));
       vst1q_s32(&squares0[6][4], vreinterpretq_s32_u32(total_1_14));
       squares0[6][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_7), 0);
@@ -632,79 +632,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[4 * src_stride], src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_8 = vld1q_u8(row1_lanes_8);
-      const uint16x8_t row1_0_8 = vmovl_u8(vget_low_u8(row1_8));
-      const uint16x8_t row1_1_8 = vmovl_high_u8(row1_8);
+      uint8x16_t row1_8 = vld1q_u8(row1_lanes_8);
+      uint16x8_t row1_0_8 = vmovl_u8(vget_low_u8(row1_8));
+      uint16x8_t row1_1_8 = vmovl_high_u8(row1_8);
       const uint8_t row0_lanes_8[16] = {src[4 * src_stride - 3], src[4 * src_stride - 2],
           src[4 * src_stride - 1], src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_8 = vld1q_u8(row0_lanes_8);
-      const uint16x8_t row0_0_8 = vmovl_u8(vget_low_u8(row0_8));
-      const uint16x8_t row0_1_8 = vmovl_high_u8(row0_8);
-      const uint16x8_t t135_0 = vaddq_u16(row0_0_8, row1_0_8);
-      const uint16x8_t t135_1 = vaddq_u16(row0_1_8, row1_1_8);
+      uint8x16_t row0_8 = vld1q_u8(row0_lanes_8);
+      uint16x8_t row0_0_8 = vmovl_u8(vget_low_u8(row0_8));
+      uint16x8_t row0_1_8 = vmovl_high_u8(row0_8);
+      uint16x8_t t135_0 = vaddq_u16(row0_0_8, row1_0_8);
+      uint16x8_t t135_1 = vaddq_u16(row0_1_8, row1_1_8);
       const uint8_t row2_lanes_8[16] = {src[4 * src_stride - 1], src[4 * src_stride],
           src[4 * src_stride + 1], src[4 * src_stride + 2], src[4 * src_stride + 3],
           src[4 * src_stride + 4], src[4 * src_stride + 5], src[4 * src_stride + 6],
           src[4 * src_stride + 7], src[4 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_8 = vld1q_u8(row2_lanes_8);
-      const uint16x8_t row2_0_8 = vmovl_u8(vget_low_u8(row2_8));
-      const uint16x8_t row2_1_8 = vmovl_high_u8(row2_8);
-      const uint16x8_t t136_0 = vaddq_u16(t135_0, row2_0_8);
-      const uint16x8_t t136_1 = vaddq_u16(t135_1, row2_1_8);
+      uint8x16_t row2_8 = vld1q_u8(row2_lanes_8);
+      uint16x8_t row2_0_8 = vmovl_u8(vget_low_u8(row2_8));
+      uint16x8_t row2_1_8 = vmovl_high_u8(row2_8);
+      uint16x8_t t136_0 = vaddq_u16(t135_0, row2_0_8);
+      uint16x8_t t136_1 = vaddq_u16(t135_1, row2_1_8);
       const uint8_t row3_lanes_8[16] = {src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], src[4 * src_stride + 7],
           src[4 * src_stride + 8], src[4 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_8 = vld1q_u8(row3_lanes_8);
-      const uint16x8_t row3_0_8 = vmovl_u8(vget_low_u8(row3_8));
-      const uint16x8_t row3_1_8 = vmovl_high_u8(row3_8);
-      const uint16x8_t t137_0 = vaddq_u16(t136_0, row3_0_8);
-      const uint16x8_t t137_1 = vaddq_u16(t136_1, row3_1_8);
+      uint8x16_t row3_8 = vld1q_u8(row3_lanes_8);
+      uint16x8_t row3_0_8 = vmovl_u8(vget_low_u8(row3_8));
+      uint16x8_t row3_1_8 = vmovl_high_u8(row3_8);
+      uint16x8_t t137_0 = vaddq_u16(t136_0, row3_0_8);
+      uint16x8_t t137_1 = vaddq_u16(t136_1, row3_1_8);
       const uint8_t row4_lanes_8[16] = {src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], src[4 * src_stride + 8],
           src[4 * src_stride + 9], src[4 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_8 = vld1q_u8(row4_lanes_8);
-      const uint16x8_t row4_0_8 = vmovl_u8(vget_low_u8(row4_8));
-      const uint16x8_t row4_1_8 = vmovl_high_u8(row4_8);
-      const uint16x8_t total_0_15 = vaddq_u16(t137_0, row4_0_8);
-      const uint16x8_t total_1_15 = vaddq_u16(t137_1, row4_1_8);
+      uint8x16_t row4_8 = vld1q_u8(row4_lanes_8);
+      uint16x8_t row4_0_8 = vmovl_u8(vget_low_u8(row4_8));
+      uint16x8_t row4_1_8 = vmovl_high_u8(row4_8);
+      uint16x8_t total_0_15 = vaddq_u16(t137_0, row4_0_8);
+      uint16x8_t total_1_15 = vaddq_u16(t137_1, row4_1_8);
       vst1q_s16(&sums0[7][0], vreinterpretq_s16_u16(total_0_15));
       sums0[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_15), 0);
       sums0[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_15), 1);
-      const uint16x8_t values0_0_8 = vmulq_u16(row0_0_8, row0_0_8);
-      const uint16x8_t values0_1_8 = vmulq_u16(row0_1_8, row0_1_8);
-      const uint16x8_t values1_0_8 = vmulq_u16(row1_0_8, row1_0_8);
-      const uint16x8_t values1_1_8 = vmulq_u16(row1_1_8, row1_1_8);
-      const uint16x8_t values2_0_15 = vmulq_u16(row2_0_8, row2_0_8);
-      const uint16x8_t values2_1_15 = vmulq_u16(row2_1_8, row2_1_8);
-      const uint16x8_t values3_0_15 = vmulq_u16(row3_0_8, row3_0_8);
-      const uint16x8_t values3_1_15 = vmulq_u16(row3_1_8, row3_1_8);
-      const uint16x8_t v_0_15 = vmulq_u16(row4_0_8, row4_0_8);
-      const uint16x8_t v_1_15 = vmulq_u16(row4_1_8, row4_1_8);
-      const uint32x4_t t144_0 = vaddl_u16(vget_low_u16(values0_0_8), vget_low_u16(values1_0_8));
-      const uint32x4_t t144_1 = vaddl_high_u16(values0_0_8, values1_0_8);
-      const uint32x4_t t144_2 = vaddl_u16(vget_low_u16(values0_1_8), vget_low_u16(values1_1_8));
-      const uint32x4_t values2_0_16 = vmovl_u16(vget_low_u16(values2_0_15));
-      const uint32x4_t values2_1_16 = vmovl_high_u16(values2_0_15);
-      const uint32x4_t values2_2_8 = vmovl_u16(vget_low_u16(values2_1_15));
-      const uint32x4_t t145_0 = vaddq_u32(t144_0, values2_0_16);
-      const uint32x4_t t145_1 = vaddq_u32(t144_1, values2_1_16);
-      const uint32x4_t t145_2 = vaddq_u32(t144_2, values2_2_8);
-      const uint32x4_t values3_0_16 = vmovl_u16(vget_low_u16(values3_0_15));
-      const uint32x4_t values3_1_16 = vmovl_high_u16(values3_0_15);
-      const uint32x4_t values3_2_8 = vmovl_u16(vget_low_u16(values3_1_15));
-      const uint32x4_t t146_0 = vaddq_u32(t145_0, values3_0_16);
-      const uint32x4_t t146_1 = vaddq_u32(t145_1, values3_1_16);
-      const uint32x4_t t146_2 = vaddq_u32(t145_2, values3_2_8);
-      const uint32x4_t v_0_16 = vmovl_u16(vget_low_u16(v_0_15));
-      const uint32x4_t v_1_16 = vmovl_high_u16(v_0_15);
-      const uint32x4_t v_2_8 = vmovl_u16(vget_low_u16(v_1_15));
-      const uint32x4_t total_0_16 = vaddq_u32(t146_0, v_0_16);
-      const uint32x4_t total_1_16 = vaddq_u32(t146_1, v_1_16);
-      const uint32x4_t total_2_8 = vaddq_u32(t146_2, v_2_8);
+      uint16x8_t values0_0_8 = vmulq_u16(row0_0_8, row0_0_8);
+      uint16x8_t values0_1_8 = vmulq_u16(row0_1_8, row0_1_8);
+      uint16x8_t values1_0_8 = vmulq_u16(row1_0_8, row1_0_8);
+      uint16x8_t values1_1_8 = vmulq_u16(row1_1_8, row1_1_8);
+      uint16x8_t values2_0_15 = vmulq_u16(row2_0_8, row2_0_8);
+      uint16x8_t values2_1_15 = vmulq_u16(row2_1_8, row2_1_8);
+      uint16x8_t values3_0_15 = vmulq_u16(row3_0_8, row3_0_8);
+      uint16x8_t values3_1_15 = vmulq_u16(row3_1_8, row3_1_8);
+      uint16x8_t v_0_15 = vmulq_u16(row4_0_8, row4_0_8);
+      uint16x8_t v_1_15 = vmulq_u16(row4_1_8, row4_1_8);
+      uint32x4_t t144_0 = vaddl_u16(vget_low_u16(values0_0_8), vget_low_u16(values1_0_8));
+      uint32x4_t t144_1 = vaddl_high_u16(values0_0_8, values1_0_8);
+      uint32x4_t t144_2 = vaddl_u16(vget_low_u16(values0_1_8), vget_low_u16(values1_1_8));
+      uint32x4_t values2_0_16 = vmovl_u16(vget_low_u16(values2_0_15));
+      uint32x4_t values2_1_16 = vmovl_high_u16(values2_0_15);
+      uint32x4_t values2_2_8 = vmovl_u16(vget_low_u16(values2_1_15));
+      uint32x4_t t145_0 = vaddq_u32(t144_0, values2_0_16);
+      uint32x4_t t145_1 = vaddq_u32(t144_1, values2_1_16);
+      uint32x4_t t145_2 = vaddq_u32(t144_2, values2_2_8);
+      uint32x4_t values3_0_16 = vmovl_u16(vget_low_u16(values3_0_15));
+      uint32x4_t values3_1_16 = vmovl_high_u16(values3_0_15);
+      uint32x4_t values3_2_8 = vmovl_u16(vget_low_u16(values3_1_15));
+      uint32x4_t t146_0 = vaddq_u32(t145_0, values3_0_16);
+      uint32x4_t t146_1 = vaddq_u32(t145_1, values3_1_16);
+      uint32x4_t t146_2 = vaddq_u32(t145_2, values3_2_8);
+      uint32x4_t v_0_16 = vmovl_u16(vget_low_u16(v_0_15));
+      uint32x4_t v_1_16 = vmovl_high_u16(v_0_15);
+      uint32x4_t v_2_8 = vmovl_u16(vget_low_u16(v_1_15));
+      uint32x4_t total_0_16 = vaddq_u32(t146_0, v_0_16);
+      uint32x4_t total_1_16 = vaddq_u32(t146_1, v_1_16);
+      uint32x4_t total_2_8 = vaddq_u32(t146_2, v_2_8);
       vst1q_s32(&squares0[7][0], vreinterpretq_s32_u32(total_0_16));
       vst1q_s32(&squares0[7][4], vreinterpretq_s32_u32(total_1_16));
       squares0[7][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_8), 0);
@@ -713,79 +713,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[5 * src_stride], src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_9 = vld1q_u8(row1_lanes_9);
-      const uint16x8_t row1_0_9 = vmovl_u8(vget_low_u8(row1_9));
-      const uint16x8_t row1_1_9 = vmovl_high_u8(row1_9);
+      uint8x16_t row1_9 = vld1q_u8(row1_lanes_9);
+      uint16x8_t row1_0_9 = vmovl_u8(vget_low_u8(row1_9));
+      uint16x8_t row1_1_9 = vmovl_high_u8(row1_9);
       const uint8_t row0_lanes_9[16] = {src[5 * src_stride - 3], src[5 * src_stride - 2],
           src[5 * src_stride - 1], src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_9 = vld1q_u8(row0_lanes_9);
-      const uint16x8_t row0_0_9 = vmovl_u8(vget_low_u8(row0_9));
-      const uint16x8_t row0_1_9 = vmovl_high_u8(row0_9);
-      const uint16x8_t t153_0 = vaddq_u16(row0_0_9, row1_0_9);
-      const uint16x8_t t153_1 = vaddq_u16(row0_1_9, row1_1_9);
+      uint8x16_t row0_9 = vld1q_u8(row0_lanes_9);
+      uint16x8_t row0_0_9 = vmovl_u8(vget_low_u8(row0_9));
+      uint16x8_t row0_1_9 = vmovl_high_u8(row0_9);
+      uint16x8_t t153_0 = vaddq_u16(row0_0_9, row1_0_9);
+      uint16x8_t t153_1 = vaddq_u16(row0_1_9, row1_1_9);
       const uint8_t row2_lanes_9[16] = {src[5 * src_stride - 1], src[5 * src_stride],
           src[5 * src_stride + 1], src[5 * src_stride + 2], src[5 * src_stride + 3],
           src[5 * src_stride + 4], src[5 * src_stride + 5], src[5 * src_stride + 6],
           src[5 * src_stride + 7], src[5 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_9 = vld1q_u8(row2_lanes_9);
-      const uint16x8_t row2_0_9 = vmovl_u8(vget_low_u8(row2_9));
-      const uint16x8_t row2_1_9 = vmovl_high_u8(row2_9);
-      const uint16x8_t t154_0 = vaddq_u16(t153_0, row2_0_9);
-      const uint16x8_t t154_1 = vaddq_u16(t153_1, row2_1_9);
+      uint8x16_t row2_9 = vld1q_u8(row2_lanes_9);
+      uint16x8_t row2_0_9 = vmovl_u8(vget_low_u8(row2_9));
+      uint16x8_t row2_1_9 = vmovl_high_u8(row2_9);
+      uint16x8_t t154_0 = vaddq_u16(t153_0, row2_0_9);
+      uint16x8_t t154_1 = vaddq_u16(t153_1, row2_1_9);
       const uint8_t row3_lanes_9[16] = {src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], src[5 * src_stride + 7],
           src[5 * src_stride + 8], src[5 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_9 = vld1q_u8(row3_lanes_9);
-      const uint16x8_t row3_0_9 = vmovl_u8(vget_low_u8(row3_9));
-      const uint16x8_t row3_1_9 = vmovl_high_u8(row3_9);
-      const uint16x8_t t155_0 = vaddq_u16(t154_0, row3_0_9);
-      const uint16x8_t t155_1 = vaddq_u16(t154_1, row3_1_9);
+      uint8x16_t row3_9 = vld1q_u8(row3_lanes_9);
+      uint16x8_t row3_0_9 = vmovl_u8(vget_low_u8(row3_9));
+      uint16x8_t row3_1_9 = vmovl_high_u8(row3_9);
+      uint16x8_t t155_0 = vaddq_u16(t154_0, row3_0_9);
+      uint16x8_t t155_1 = vaddq_u16(t154_1, row3_1_9);
       const uint8_t row4_lanes_9[16] = {src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], src[5 * src_stride + 8],
           src[5 * src_stride + 9], src[5 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_9 = vld1q_u8(row4_lanes_9);
-      const uint16x8_t row4_0_9 = vmovl_u8(vget_low_u8(row4_9));
-      const uint16x8_t row4_1_9 = vmovl_high_u8(row4_9);
-      const uint16x8_t total_0_17 = vaddq_u16(t155_0, row4_0_9);
-      const uint16x8_t total_1_17 = vaddq_u16(t155_1, row4_1_9);
+      uint8x16_t row4_9 = vld1q_u8(row4_lanes_9);
+      uint16x8_t row4_0_9 = vmovl_u8(vget_low_u8(row4_9));
+      uint16x8_t row4_1_9 = vmovl_high_u8(row4_9);
+      uint16x8_t total_0_17 = vaddq_u16(t155_0, row4_0_9);
+      uint16x8_t total_1_17 = vaddq_u16(t155_1, row4_1_9);
       vst1q_s16(&sums0[8][0], vreinterpretq_s16_u16(total_0_17));
       sums0[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_17), 0);
       sums0[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_17), 1);
-      const uint16x8_t values0_0_9 = vmulq_u16(row0_0_9, row0_0_9);
-      const uint16x8_t values0_1_9 = vmulq_u16(row0_1_9, row0_1_9);
-      const uint16x8_t values1_0_9 = vmulq_u16(row1_0_9, row1_0_9);
-      const uint16x8_t values1_1_9 = vmulq_u16(row1_1_9, row1_1_9);
-      const uint16x8_t values2_0_17 = vmulq_u16(row2_0_9, row2_0_9);
-      const uint16x8_t values2_1_17 = vmulq_u16(row2_1_9, row2_1_9);
-      const uint16x8_t values3_0_17 = vmulq_u16(row3_0_9, row3_0_9);
-      const uint16x8_t values3_1_17 = vmulq_u16(row3_1_9, row3_1_9);
-      const uint16x8_t v_0_17 = vmulq_u16(row4_0_9, row4_0_9);
-      const uint16x8_t v_1_17 = vmulq_u16(row4_1_9, row4_1_9);
-      const uint32x4_t t162_0 = vaddl_u16(vget_low_u16(values0_0_9), vget_low_u16(values1_0_9));
-      const uint32x4_t t162_1 = vaddl_high_u16(values0_0_9, values1_0_9);
-      const uint32x4_t t162_2 = vaddl_u16(vget_low_u16(values0_1_9), vget_low_u16(values1_1_9));
-      const uint32x4_t values2_0_18 = vmovl_u16(vget_low_u16(values2_0_17));
-      const uint32x4_t values2_1_18 = vmovl_high_u16(values2_0_17);
-      const uint32x4_t values2_2_9 = vmovl_u16(vget_low_u16(values2_1_17));
-      const uint32x4_t t163_0 = vaddq_u32(t162_0, values2_0_18);
-      const uint32x4_t t163_1 = vaddq_u32(t162_1, values2_1_18);
-      const uint32x4_t t163_2 = vaddq_u32(t162_2, values2_2_9);
-      const uint32x4_t values3_0_18 = vmovl_u16(vget_low_u16(values3_0_17));
-      const uint32x4_t values3_1_18 = vmovl_high_u16(values3_0_17);
-      const uint32x4_t values3_2_9 = vmovl_u16(vget_low_u16(values3_1_17));
-      const uint32x4_t t164_0 = vaddq_u32(t163_0, values3_0_18);
-      const uint32x4_t t164_1 = vaddq_u32(t163_1, values3_1_18);
-      const uint32x4_t t164_2 = vaddq_u32(t163_2, values3_2_9);
-      const uint32x4_t v_0_18 = vmovl_u16(vget_low_u16(v_0_17));
-      const uint32x4_t v_1_18 = vmovl_high_u16(v_0_17);
-      const uint32x4_t v_2_9 = vmovl_u16(vget_low_u16(v_1_17));
-      const uint32x4_t total_0_18 = vaddq_u32(t164_0, v_0_18);
-      const uint32x4_t total_1_18 = vaddq_u32(t164_1, v_1_18);
-      const uint32x4_t total_2_9 = vaddq_u32(t164_2, v_2_9);
+      uint16x8_t values0_0_9 = vmulq_u16(row0_0_9, row0_0_9);
+      uint16x8_t values0_1_9 = vmulq_u16(row0_1_9, row0_1_9);
+      uint16x8_t values1_0_9 = vmulq_u16(row1_0_9, row1_0_9);
+      uint16x8_t values1_1_9 = vmulq_u16(row1_1_9, row1_1_9);
+      uint16x8_t values2_0_17 = vmulq_u16(row2_0_9, row2_0_9);
+      uint16x8_t values2_1_17 = vmulq_u16(row2_1_9, row2_1_9);
+      uint16x8_t values3_0_17 = vmulq_u16(row3_0_9, row3_0_9);
+      uint16x8_t values3_1_17 = vmulq_u16(row3_1_9, row3_1_9);
+      uint16x8_t v_0_17 = vmulq_u16(row4_0_9, row4_0_9);
+      uint16x8_t v_1_17 = vmulq_u16(row4_1_9, row4_1_9);
+      uint32x4_t t162_0 = vaddl_u16(vget_low_u16(values0_0_9), vget_low_u16(values1_0_9));
+      uint32x4_t t162_1 = vaddl_high_u16(values0_0_9, values1_0_9);
+      uint32x4_t t162_2 = vaddl_u16(vget_low_u16(values0_1_9), vget_low_u16(values1_1_9));
+      uint32x4_t values2_0_18 = vmovl_u16(vget_low_u16(values2_0_17));
+      uint32x4_t values2_1_18 = vmovl_high_u16(values2_0_17);
+      uint32x4_t values2_2_9 = vmovl_u16(vget_low_u16(values2_1_17));
+      uint32x4_t t163_0 = vaddq_u32(t162_0, values2_0_18);
+      uint32x4_t t163_1 = vaddq_u32(t162_1, values2_1_18);
+      uint32x4_t t163_2 = vaddq_u32(t162_2, values2_2_9);
+      uint32x4_t values3_0_18 = vmovl_u16(vget_low_u16(values3_0_17));
+      uint32x4_t values3_1_18 = vmovl_high_u16(values3_0_17);
+      uint32x4_t values3_2_9 = vmovl_u16(vget_low_u16(values3_1_17));
+      uint32x4_t t164_0 = vaddq_u32(t163_0, values3_0_18);
+      uint32x4_t t164_1 = vaddq_u32(t163_1, values3_1_18);
+      uint32x4_t t164_2 = vaddq_u32(t163_2, values3_2_9);
+      uint32x4_t v_0_18 = vmovl_u16(vget_low_u16(v_0_17));
+      uint32x4_t v_1_18 = vmovl_high_u16(v_0_17);
+      uint32x4_t v_2_9 = vmovl_u16(vget_low_u16(v_1_17));
+      uint32x4_t total_0_18 = vaddq_u32(t164_0, v_0_18);
+      uint32x4_t total_1_18 = vaddq_u32(t164_1, v_1_18);
+      uint32x4_t total_2_9 = vaddq_u32(t164_2, v_2_9);
       vst1q_s32(&squares0[8][0], vreinterpretq_s32_u32(total_0_18));
       vst1q_s32(&squares0[8][4], vreinterpretq_s32_u32(total_1_18));
       squares0[8][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_9), 0);
@@ -794,79 +794,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[6 * src_stride], src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_10 = vld1q_u8(row1_lanes_10);
-      const uint16x8_t row1_0_10 = vmovl_u8(vget_low_u8(row1_10));
-      const uint16x8_t row1_1_10 = vmovl_high_u8(row1_10);
+      uint8x16_t row1_10 = vld1q_u8(row1_lanes_10);
+      uint16x8_t row1_0_10 = vmovl_u8(vget_low_u8(row1_10));
+      uint16x8_t row1_1_10 = vmovl_high_u8(row1_10);
       const uint8_t row0_lanes_10[16] = {src[6 * src_stride - 3], src[6 * src_stride - 2],
           src[6 * src_stride - 1], src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_10 = vld1q_u8(row0_lanes_10);
-      const uint16x8_t row0_0_10 = vmovl_u8(vget_low_u8(row0_10));
-      const uint16x8_t row0_1_10 = vmovl_high_u8(row0_10);
-      const uint16x8_t t171_0 = vaddq_u16(row0_0_10, row1_0_10);
-      const uint16x8_t t171_1 = vaddq_u16(row0_1_10, row1_1_10);
+      uint8x16_t row0_10 = vld1q_u8(row0_lanes_10);
+      uint16x8_t row0_0_10 = vmovl_u8(vget_low_u8(row0_10));
+      uint16x8_t row0_1_10 = vmovl_high_u8(row0_10);
+      uint16x8_t t171_0 = vaddq_u16(row0_0_10, row1_0_10);
+      uint16x8_t t171_1 = vaddq_u16(row0_1_10, row1_1_10);
       const uint8_t row2_lanes_10[16] = {src[6 * src_stride - 1], src[6 * src_stride],
           src[6 * src_stride + 1], src[6 * src_stride + 2], src[6 * src_stride + 3],
           src[6 * src_stride + 4], src[6 * src_stride + 5], src[6 * src_stride + 6],
           src[6 * src_stride + 7], src[6 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_10 = vld1q_u8(row2_lanes_10);
-      const uint16x8_t row2_0_10 = vmovl_u8(vget_low_u8(row2_10));
-      const uint16x8_t row2_1_10 = vmovl_high_u8(row2_10);
-      const uint16x8_t t172_0 = vaddq_u16(t171_0, row2_0_10);
-      const uint16x8_t t172_1 = vaddq_u16(t171_1, row2_1_10);
+      uint8x16_t row2_10 = vld1q_u8(row2_lanes_10);
+      uint16x8_t row2_0_10 = vmovl_u8(vget_low_u8(row2_10));
+      uint16x8_t row2_1_10 = vmovl_high_u8(row2_10);
+      uint16x8_t t172_0 = vaddq_u16(t171_0, row2_0_10);
+      uint16x8_t t172_1 = vaddq_u16(t171_1, row2_1_10);
       const uint8_t row3_lanes_10[16] = {src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], src[6 * src_stride + 7],
           src[6 * src_stride + 8], src[6 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_10 = vld1q_u8(row3_lanes_10);
-      const uint16x8_t row3_0_10 = vmovl_u8(vget_low_u8(row3_10));
-      const uint16x8_t row3_1_10 = vmovl_high_u8(row3_10);
-      const uint16x8_t t173_0 = vaddq_u16(t172_0, row3_0_10);
-      const uint16x8_t t173_1 = vaddq_u16(t172_1, row3_1_10);
+      uint8x16_t row3_10 = vld1q_u8(row3_lanes_10);
+      uint16x8_t row3_0_10 = vmovl_u8(vget_low_u8(row3_10));
+      uint16x8_t row3_1_10 = vmovl_high_u8(row3_10);
+      uint16x8_t t173_0 = vaddq_u16(t172_0, row3_0_10);
+      uint16x8_t t173_1 = vaddq_u16(t172_1, row3_1_10);
       const uint8_t row4_lanes_10[16] = {src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], src[6 * src_stride + 8],
           src[6 * src_stride + 9], src[6 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_10 = vld1q_u8(row4_lanes_10);
-      const uint16x8_t row4_0_10 = vmovl_u8(vget_low_u8(row4_10));
-      const uint16x8_t row4_1_10 = vmovl_high_u8(row4_10);
-      const uint16x8_t total_0_19 = vaddq_u16(t173_0, row4_0_10);
-      const uint16x8_t total_1_19 = vaddq_u16(t173_1, row4_1_10);
+      uint8x16_t row4_10 = vld1q_u8(row4_lanes_10);
+      uint16x8_t row4_0_10 = vmovl_u8(vget_low_u8(row4_10));
+      uint16x8_t row4_1_10 = vmovl_high_u8(row4_10);
+      uint16x8_t total_0_19 = vaddq_u16(t173_0, row4_0_10);
+      uint16x8_t total_1_19 = vaddq_u16(t173_1, row4_1_10);
       vst1q_s16(&sums0[9][0], vreinterpretq_s16_u16(total_0_19));
       sums0[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_19), 0);
       sums0[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_19), 1);
-      const uint16x8_t values0_0_10 = vmulq_u16(row0_0_10, row0_0_10);
-      const uint16x8_t values0_1_10 = vmulq_u16(row0_1_10, row0_1_10);
-      const uint16x8_t values1_0_10 = vmulq_u16(row1_0_10, row1_0_10);
-      const uint16x8_t values1_1_10 = vmulq_u16(row1_1_10, row1_1_10);
-      const uint16x8_t values2_0_19 = vmulq_u16(row2_0_10, row2_0_10);
-      const uint16x8_t values2_1_19 = vmulq_u16(row2_1_10, row2_1_10);
-      const uint16x8_t values3_0_19 = vmulq_u16(row3_0_10, row3_0_10);
-      const uint16x8_t values3_1_19 = vmulq_u16(row3_1_10, row3_1_10);
-      const uint16x8_t v_0_19 = vmulq_u16(row4_0_10, row4_0_10);
-      const uint16x8_t v_1_19 = vmulq_u16(row4_1_10, row4_1_10);
-      const uint32x4_t t180_0 = vaddl_u16(vget_low_u16(values0_0_10), vget_low_u16(values1_0_10));
-      const uint32x4_t t180_1 = vaddl_high_u16(values0_0_10, values1_0_10);
-      const uint32x4_t t180_2 = vaddl_u16(vget_low_u16(values0_1_10), vget_low_u16(values1_1_10));
-      const uint32x4_t values2_0_20 = vmovl_u16(vget_low_u16(values2_0_19));
-      const uint32x4_t values2_1_20 = vmovl_high_u16(values2_0_19);
-      const uint32x4_t values2_2_10 = vmovl_u16(vget_low_u16(values2_1_19));
-      const uint32x4_t t181_0 = vaddq_u32(t180_0, values2_0_20);
-      const uint32x4_t t181_1 = vaddq_u32(t180_1, values2_1_20);
-      const uint32x4_t t181_2 = vaddq_u32(t180_2, values2_2_10);
-      const uint32x4_t values3_0_20 = vmovl_u16(vget_low_u16(values3_0_19));
-      const uint32x4_t values3_1_20 = vmovl_high_u16(values3_0_19);
-      const uint32x4_t values3_2_10 = vmovl_u16(vget_low_u16(values3_1_19));
-      const uint32x4_t t182_0 = vaddq_u32(t181_0, values3_0_20);
-      const uint32x4_t t182_1 = vaddq_u32(t181_1, values3_1_20);
-      const uint32x4_t t182_2 = vaddq_u32(t181_2, values3_2_10);
-      const uint32x4_t v_0_20 = vmovl_u16(vget_low_u16(v_0_19));
-      const uint32x4_t v_1_20 = vmovl_high_u16(v_0_19);
-      const uint32x4_t v_2_10 = vmovl_u16(vget_low_u16(v_1_19));
-      const uint32x4_t total_0_20 = vaddq_u32(t182_0, v_0_20);
-      const uint32x4_t total_1_20 = vaddq_u32(t182_1, v_1_20);
-      const uint32x4_t total_2_10 = vaddq_u32(t182_2, v_2_10);
+      uint16x8_t values0_0_10 = vmulq_u16(row0_0_10, row0_0_10);
+      uint16x8_t values0_1_10 = vmulq_u16(row0_1_10, row0_1_10);
+      uint16x8_t values1_0_10 = vmulq_u16(row1_0_10, row1_0_10);
+      uint16x8_t values1_1_10 = vmulq_u16(row1_1_10, row1_1_10);
+      uint16x8_t values2_0_19 = vmulq_u16(row2_0_10, row2_0_10);
+      uint16x8_t values2_1_19 = vmulq_u16(row2_1_10, row2_1_10);
+      uint16x8_t values3_0_19 = vmulq_u16(row3_0_10, row3_0_10);
+      uint16x8_t values3_1_19 = vmulq_u16(row3_1_10, row3_1_10);
+      uint16x8_t v_0_19 = vmulq_u16(row4_0_10, row4_0_10);
+      uint16x8_t v_1_19 = vmulq_u16(row4_1_10, row4_1_10);
+      uint32x4_t t180_0 = vaddl_u16(vget_low_u16(values0_0_10), vget_low_u16(values1_0_10));
+      uint32x4_t t180_1 = vaddl_high_u16(values0_0_10, values1_0_10);
+      uint32x4_t t180_2 = vaddl_u16(vget_low_u16(values0_1_10), vget_low_u16(values1_1_10));
+      uint32x4_t values2_0_20 = vmovl_u16(vget_low_u16(values2_0_19));
+      uint32x4_t values2_1_20 = vmovl_high_u16(values2_0_19);
+      uint32x4_t values2_2_10 = vmovl_u16(vget_low_u16(values2_1_19));
+      uint32x4_t t181_0 = vaddq_u32(t180_0, values2_0_20);
+      uint32x4_t t181_1 = vaddq_u32(t180_1, values2_1_20);
+      uint32x4_t t181_2 = vaddq_u32(t180_2, values2_2_10);
+      uint32x4_t values3_0_20 = vmovl_u16(vget_low_u16(values3_0_19));
+      uint32x4_t values3_1_20 = vmovl_high_u16(values3_0_19);
+      uint32x4_t values3_2_10 = vmovl_u16(vget_low_u16(values3_1_19));
+      uint32x4_t t182_0 = vaddq_u32(t181_0, values3_0_20);
+      uint32x4_t t182_1 = vaddq_u32(t181_1, values3_1_20);
+      uint32x4_t t182_2 = vaddq_u32(t181_2, values3_2_10);
+      uint32x4_t v_0_20 = vmovl_u16(vget_low_u16(v_0_19));
+      uint32x4_t v_1_20 = vmovl_high_u16(v_0_19);
+      uint32x4_t v_2_10 = vmovl_u16(vget_low_u16(v_1_19));
+      uint32x4_t total_0_20 = vaddq_u32(t182_0, v_0_20);
+      uint32x4_t total_1_20 = vaddq_u32(t182_1, v_1_20);
+      uint32x4_t total_2_10 = vaddq_u32(t182_2, v_2_10);
       vst1q_s32(&squares0[9][0], vreinterpretq_s32_u32(total_0_20));
       vst1q_s32(&squares0[9][4], vreinterpretq_s32_u32(total_1_20));
       squares0[9][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_10), 0);
@@ -875,79 +875,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[7 * src_stride], src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_11 = vld1q_u8(row1_lanes_11);
-      const uint16x8_t row1_0_11 = vmovl_u8(vget_low_u8(row1_11));
-      const uint16x8_t row1_1_11 = vmovl_high_u8(row1_11);
+      uint8x16_t row1_11 = vld1q_u8(row1_lanes_11);
+      uint16x8_t row1_0_11 = vmovl_u8(vget_low_u8(row1_11));
+      uint16x8_t row1_1_11 = vmovl_high_u8(row1_11);
       const uint8_t row0_lanes_11[16] = {src[7 * src_stride - 3], src[7 * src_stride - 2],
           src[7 * src_stride - 1], src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_11 = vld1q_u8(row0_lanes_11);
-      const uint16x8_t row0_0_11 = vmovl_u8(vget_low_u8(row0_11));
-      const uint16x8_t row0_1_11 = vmovl_high_u8(row0_11);
-      const uint16x8_t t189_0 = vaddq_u16(row0_0_11, row1_0_11);
-      const uint16x8_t t189_1 = vaddq_u16(row0_1_11, row1_1_11);
+      uint8x16_t row0_11 = vld1q_u8(row0_lanes_11);
+      uint16x8_t row0_0_11 = vmovl_u8(vget_low_u8(row0_11));
+      uint16x8_t row0_1_11 = vmovl_high_u8(row0_11);
+      uint16x8_t t189_0 = vaddq_u16(row0_0_11, row1_0_11);
+      uint16x8_t t189_1 = vaddq_u16(row0_1_11, row1_1_11);
       const uint8_t row2_lanes_11[16] = {src[7 * src_stride - 1], src[7 * src_stride],
           src[7 * src_stride + 1], src[7 * src_stride + 2], src[7 * src_stride + 3],
           src[7 * src_stride + 4], src[7 * src_stride + 5], src[7 * src_stride + 6],
           src[7 * src_stride + 7], src[7 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_11 = vld1q_u8(row2_lanes_11);
-      const uint16x8_t row2_0_11 = vmovl_u8(vget_low_u8(row2_11));
-      const uint16x8_t row2_1_11 = vmovl_high_u8(row2_11);
-      const uint16x8_t t190_0 = vaddq_u16(t189_0, row2_0_11);
-      const uint16x8_t t190_1 = vaddq_u16(t189_1, row2_1_11);
+      uint8x16_t row2_11 = vld1q_u8(row2_lanes_11);
+      uint16x8_t row2_0_11 = vmovl_u8(vget_low_u8(row2_11));
+      uint16x8_t row2_1_11 = vmovl_high_u8(row2_11);
+      uint16x8_t t190_0 = vaddq_u16(t189_0, row2_0_11);
+      uint16x8_t t190_1 = vaddq_u16(t189_1, row2_1_11);
       const uint8_t row3_lanes_11[16] = {src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], src[7 * src_stride + 7],
           src[7 * src_stride + 8], src[7 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_11 = vld1q_u8(row3_lanes_11);
-      const uint16x8_t row3_0_11 = vmovl_u8(vget_low_u8(row3_11));
-      const uint16x8_t row3_1_11 = vmovl_high_u8(row3_11);
-      const uint16x8_t t191_0 = vaddq_u16(t190_0, row3_0_11);
-      const uint16x8_t t191_1 = vaddq_u16(t190_1, row3_1_11);
+      uint8x16_t row3_11 = vld1q_u8(row3_lanes_11);
+      uint16x8_t row3_0_11 = vmovl_u8(vget_low_u8(row3_11));
+      uint16x8_t row3_1_11 = vmovl_high_u8(row3_11);
+      uint16x8_t t191_0 = vaddq_u16(t190_0, row3_0_11);
+      uint16x8_t t191_1 = vaddq_u16(t190_1, row3_1_11);
       const uint8_t row4_lanes_11[16] = {src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], src[7 * src_stride + 8],
           src[7 * src_stride + 9], src[7 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_11 = vld1q_u8(row4_lanes_11);
-      const uint16x8_t row4_0_11 = vmovl_u8(vget_low_u8(row4_11));
-      const uint16x8_t row4_1_11 = vmovl_high_u8(row4_11);
-      const uint16x8_t total_0_21 = vaddq_u16(t191_0, row4_0_11);
-      const uint16x8_t total_1_21 = vaddq_u16(t191_1, row4_1_11);
+      uint8x16_t row4_11 = vld1q_u8(row4_lanes_11);
+      uint16x8_t row4_0_11 = vmovl_u8(vget_low_u8(row4_11));
+      uint16x8_t row4_1_11 = vmovl_high_u8(row4_11);
+      uint16x8_t total_0_21 = vaddq_u16(t191_0, row4_0_11);
+      uint16x8_t total_1_21 = vaddq_u16(t191_1, row4_1_11);
       vst1q_s16(&sums0[10][0], vreinterpretq_s16_u16(total_0_21));
       sums0[10][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_21), 0);
       sums0[10][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_21), 1);
-      const uint16x8_t values0_0_11 = vmulq_u16(row0_0_11, row0_0_11);
-      const uint16x8_t values0_1_11 = vmulq_u16(row0_1_11, row0_1_11);
-      const uint16x8_t values1_0_11 = vmulq_u16(row1_0_11, row1_0_11);
-      const uint16x8_t values1_1_11 = vmulq_u16(row1_1_11, row1_1_11);
-      const uint16x8_t values2_0_21 = vmulq_u16(row2_0_11, row2_0_11);
-      const uint16x8_t values2_1_21 = vmulq_u16(row2_1_11, row2_1_11);
-      const uint16x8_t values3_0_21 = vmulq_u16(row3_0_11, row3_0_11);
-      const uint16x8_t values3_1_21 = vmulq_u16(row3_1_11, row3_1_11);
-      const uint16x8_t v_0_21 = vmulq_u16(row4_0_11, row4_0_11);
-      const uint16x8_t v_1_21 = vmulq_u16(row4_1_11, row4_1_11);
-      const uint32x4_t t198_0 = vaddl_u16(vget_low_u16(values0_0_11), vget_low_u16(values1_0_11));
-      const uint32x4_t t198_1 = vaddl_high_u16(values0_0_11, values1_0_11);
-      const uint32x4_t t198_2 = vaddl_u16(vget_low_u16(values0_1_11), vget_low_u16(values1_1_11));
-      const uint32x4_t values2_0_22 = vmovl_u16(vget_low_u16(values2_0_21));
-      const uint32x4_t values2_1_22 = vmovl_high_u16(values2_0_21);
-      const uint32x4_t values2_2_11 = vmovl_u16(vget_low_u16(values2_1_21));
-      const uint32x4_t t199_0 = vaddq_u32(t198_0, values2_0_22);
-      const uint32x4_t t199_1 = vaddq_u32(t198_1, values2_1_22);
-      const uint32x4_t t199_2 = vaddq_u32(t198_2, values2_2_11);
-      const uint32x4_t values3_0_22 = vmovl_u16(vget_low_u16(values3_0_21));
-      const uint32x4_t values3_1_22 = vmovl_high_u16(values3_0_21);
-      const uint32x4_t values3_2_11 = vmovl_u16(vget_low_u16(values3_1_21));
-      const uint32x4_t t200_0 = vaddq_u32(t199_0, values3_0_22);
-      const uint32x4_t t200_1 = vaddq_u32(t199_1, values3_1_22);
-      const uint32x4_t t200_2 = vaddq_u32(t199_2, values3_2_11);
-      const uint32x4_t v_0_22 = vmovl_u16(vget_low_u16(v_0_21));
-      const uint32x4_t v_1_22 = vmovl_high_u16(v_0_21);
-      const uint32x4_t v_2_11 = vmovl_u16(vget_low_u16(v_1_21));
-      const uint32x4_t total_0_22 = vaddq_u32(t200_0, v_0_22);
-      const uint32x4_t total_1_22 = vaddq_u32(t200_1, v_1_22);
-      const uint32x4_t total_2_11 = vaddq_u32(t200_2, v_2_11);
+      uint16x8_t values0_0_11 = vmulq_u16(row0_0_11, row0_0_11);
+      uint16x8_t values0_1_11 = vmulq_u16(row0_1_11, row0_1_11);
+      uint16x8_t values1_0_11 = vmulq_u16(row1_0_11, row1_0_11);
+      uint16x8_t values1_1_11 = vmulq_u16(row1_1_11, row1_1_11);
+      uint16x8_t values2_0_21 = vmulq_u16(row2_0_11, row2_0_11);
+      uint16x8_t values2_1_21 = vmulq_u16(row2_1_11, row2_1_11);
+      uint16x8_t values3_0_21 = vmulq_u16(row3_0_11, row3_0_11);
+      uint16x8_t values3_1_21 = vmulq_u16(row3_1_11, row3_1_11);
+      uint16x8_t v_0_21 = vmulq_u16(row4_0_11, row4_0_11);
+      uint16x8_t v_1_21 = vmulq_u16(row4_1_11, row4_1_11);
+      uint32x4_t t198_0 = vaddl_u16(vget_low_u16(values0_0_11), vget_low_u16(values1_0_11));
+      uint32x4_t t198_1 = vaddl_high_u16(values0_0_11, values1_0_11);
+      uint32x4_t t198_2 = vaddl_u16(vget_low_u16(values0_1_11), vget_low_u16(values1_1_11));
+      uint32x4_t values2_0_22 = vmovl_u16(vget_low_u16(values2_0_21));
+      uint32x4_t values2_1_22 = vmovl_high_u16(values2_0_21);
+      uint32x4_t values2_2_11 = vmovl_u16(vget_low_u16(values2_1_21));
+      uint32x4_t t199_0 = vaddq_u32(t198_0, values2_0_22);
+      uint32x4_t t199_1 = vaddq_u32(t198_1, values2_1_22);
+      uint32x4_t t199_2 = vaddq_u32(t198_2, values2_2_11);
+      uint32x4_t values3_0_22 = vmovl_u16(vget_low_u16(values3_0_21));
+      uint32x4_t values3_1_22 = vmovl_high_u16(values3_0_21);
+      uint32x4_t values3_2_11 = vmovl_u16(vget_low_u16(values3_1_21));
+      uint32x4_t t200_0 = vaddq_u32(t199_0, values3_0_22);
+      uint32x4_t t200_1 = vaddq_u32(t199_1, values3_1_22);
+      uint32x4_t t200_2 = vaddq_u32(t199_2, values3_2_11);
+      uint32x4_t v_0_22 = vmovl_u16(vget_low_u16(v_0_21));
+      uint32x4_t v_1_22 = vmovl_high_u16(v_0_21);
+      uint32x4_t v_2_11 = vmovl_u16(vget_low_u16(v_1_21));
+      uint32x4_t total_0_22 = vaddq_u32(t200_0, v_0_22);
+      uint32x4_t total_1_22 = vaddq_u32(t200_1, v_1_22);
+      uint32x4_t total_2_11 = vaddq_u32(t200_2, v_2_11);
       vst1q_s32(&squares0[10][0], vreinterpretq_s32_u32(total_0_22));
       vst1q_s32(&squares0[10][4], vreinterpretq_s32_u32(total_1_22));
       squares0[10][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_11), 0);
@@ -956,79 +956,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[8 * src_stride], src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_12 = vld1q_u8(row1_lanes_12);
-      const uint16x8_t row1_0_12 = vmovl_u8(vget_low_u8(row1_12));
-      const uint16x8_t row1_1_12 = vmovl_high_u8(row1_12);
+      uint8x16_t row1_12 = vld1q_u8(row1_lanes_12);
+      uint16x8_t row1_0_12 = vmovl_u8(vget_low_u8(row1_12));
+      uint16x8_t row1_1_12 = vmovl_high_u8(row1_12);
       const uint8_t row0_lanes_12[16] = {src[8 * src_stride - 3], src[8 * src_stride - 2],
           src[8 * src_stride - 1], src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_12 = vld1q_u8(row0_lanes_12);
-      const uint16x8_t row0_0_12 = vmovl_u8(vget_low_u8(row0_12));
-      const uint16x8_t row0_1_12 = vmovl_high_u8(row0_12);
-      const uint16x8_t t207_0 = vaddq_u16(row0_0_12, row1_0_12);
-      const uint16x8_t t207_1 = vaddq_u16(row0_1_12, row1_1_12);
+      uint8x16_t row0_12 = vld1q_u8(row0_lanes_12);
+      uint16x8_t row0_0_12 = vmovl_u8(vget_low_u8(row0_12));
+      uint16x8_t row0_1_12 = vmovl_high_u8(row0_12);
+      uint16x8_t t207_0 = vaddq_u16(row0_0_12, row1_0_12);
+      uint16x8_t t207_1 = vaddq_u16(row0_1_12, row1_1_12);
       const uint8_t row2_lanes_12[16] = {src[8 * src_stride - 1], src[8 * src_stride],
           src[8 * src_stride + 1], src[8 * src_stride + 2], src[8 * src_stride + 3],
           src[8 * src_stride + 4], src[8 * src_stride + 5], src[8 * src_stride + 6],
           src[8 * src_stride + 7], src[8 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_12 = vld1q_u8(row2_lanes_12);
-      const uint16x8_t row2_0_12 = vmovl_u8(vget_low_u8(row2_12));
-      const uint16x8_t row2_1_12 = vmovl_high_u8(row2_12);
-      const uint16x8_t t208_0 = vaddq_u16(t207_0, row2_0_12);
-      const uint16x8_t t208_1 = vaddq_u16(t207_1, row2_1_12);
+      uint8x16_t row2_12 = vld1q_u8(row2_lanes_12);
+      uint16x8_t row2_0_12 = vmovl_u8(vget_low_u8(row2_12));
+      uint16x8_t row2_1_12 = vmovl_high_u8(row2_12);
+      uint16x8_t t208_0 = vaddq_u16(t207_0, row2_0_12);
+      uint16x8_t t208_1 = vaddq_u16(t207_1, row2_1_12);
       const uint8_t row3_lanes_12[16] = {src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], src[8 * src_stride + 7],
           src[8 * src_stride + 8], src[8 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_12 = vld1q_u8(row3_lanes_12);
-      const uint16x8_t row3_0_12 = vmovl_u8(vget_low_u8(row3_12));
-      const uint16x8_t row3_1_12 = vmovl_high_u8(row3_12);
-      const uint16x8_t t209_0 = vaddq_u16(t208_0, row3_0_12);
-      const uint16x8_t t209_1 = vaddq_u16(t208_1, row3_1_12);
+      uint8x16_t row3_12 = vld1q_u8(row3_lanes_12);
+      uint16x8_t row3_0_12 = vmovl_u8(vget_low_u8(row3_12));
+      uint16x8_t row3_1_12 = vmovl_high_u8(row3_12);
+      uint16x8_t t209_0 = vaddq_u16(t208_0, row3_0_12);
+      uint16x8_t t209_1 = vaddq_u16(t208_1, row3_1_12);
       const uint8_t row4_lanes_12[16] = {src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], src[8 * src_stride + 8],
           src[8 * src_stride + 9], src[8 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_12 = vld1q_u8(row4_lanes_12);
-      const uint16x8_t row4_0_12 = vmovl_u8(vget_low_u8(row4_12));
-      const uint16x8_t row4_1_12 = vmovl_high_u8(row4_12);
-      const uint16x8_t total_0_23 = vaddq_u16(t209_0, row4_0_12);
-      const uint16x8_t total_1_23 = vaddq_u16(t209_1, row4_1_12);
+      uint8x16_t row4_12 = vld1q_u8(row4_lanes_12);
+      uint16x8_t row4_0_12 = vmovl_u8(vget_low_u8(row4_12));
+      uint16x8_t row4_1_12 = vmovl_high_u8(row4_12);
+      uint16x8_t total_0_23 = vaddq_u16(t209_0, row4_0_12);
+      uint16x8_t total_1_23 = vaddq_u16(t209_1, row4_1_12);
       vst1q_s16(&sums0[11][0], vreinterpretq_s16_u16(total_0_23));
       sums0[11][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_23), 0);
       sums0[11][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_23), 1);
-      const uint16x8_t values0_0_12 = vmulq_u16(row0_0_12, row0_0_12);
-      const uint16x8_t values0_1_12 = vmulq_u16(row0_1_12, row0_1_12);
-      const uint16x8_t values1_0_12 = vmulq_u16(row1_0_12, row1_0_12);
-      const uint16x8_t values1_1_12 = vmulq_u16(row1_1_12, row1_1_12);
-      const uint16x8_t values2_0_23 = vmulq_u16(row2_0_12, row2_0_12);
-      const uint16x8_t values2_1_23 = vmulq_u16(row2_1_12, row2_1_12);
-      const uint16x8_t values3_0_23 = vmulq_u16(row3_0_12, row3_0_12);
-      const uint16x8_t values3_1_23 = vmulq_u16(row3_1_12, row3_1_12);
-      const uint16x8_t v_0_23 = vmulq_u16(row4_0_12, row4_0_12);
-      const uint16x8_t v_1_23 = vmulq_u16(row4_1_12, row4_1_12);
-      const uint32x4_t t216_0 = vaddl_u16(vget_low_u16(values0_0_12), vget_low_u16(values1_0_12));
-      const uint32x4_t t216_1 = vaddl_high_u16(values0_0_12, values1_0_12);
-      const uint32x4_t t216_2 = vaddl_u16(vget_low_u16(values0_1_12), vget_low_u16(values1_1_12));
-      const uint32x4_t values2_0_24 = vmovl_u16(vget_low_u16(values2_0_23));
-      const uint32x4_t values2_1_24 = vmovl_high_u16(values2_0_23);
-      const uint32x4_t values2_2_12 = vmovl_u16(vget_low_u16(values2_1_23));
-      const uint32x4_t t217_0 = vaddq_u32(t216_0, values2_0_24);
-      const uint32x4_t t217_1 = vaddq_u32(t216_1, values2_1_24);
-      const uint32x4_t t217_2 = vaddq_u32(t216_2, values2_2_12);
-      const uint32x4_t values3_0_24 = vmovl_u16(vget_low_u16(values3_0_23));
-      const uint32x4_t values3_1_24 = vmovl_high_u16(values3_0_23);
-      const uint32x4_t values3_2_12 = vmovl_u16(vget_low_u16(values3_1_23));
-      const uint32x4_t t218_0 = vaddq_u32(t217_0, values3_0_24);
-      const uint32x4_t t218_1 = vaddq_u32(t217_1, values3_1_24);
-      const uint32x4_t t218_2 = vaddq_u32(t217_2, values3_2_12);
-      const uint32x4_t v_0_24 = vmovl_u16(vget_low_u16(v_0_23));
-      const uint32x4_t v_1_24 = vmovl_high_u16(v_0_23);
-      const uint32x4_t v_2_12 = vmovl_u16(vget_low_u16(v_1_23));
-      const uint32x4_t total_0_24 = vaddq_u32(t218_0, v_0_24);
-      const uint32x4_t total_1_24 = vaddq_u32(t218_1, v_1_24);
-      const uint32x4_t total_2_12 = vaddq_u32(t218_2, v_2_12);
+      uint16x8_t values0_0_12 = vmulq_u16(row0_0_12, row0_0_12);
+      uint16x8_t values0_1_12 = vmulq_u16(row0_1_12, row0_1_12);
+      uint16x8_t values1_0_12 = vmulq_u16(row1_0_12, row1_0_12);
+      uint16x8_t values1_1_12 = vmulq_u16(row1_1_12, row1_1_12);
+      uint16x8_t values2_0_23 = vmulq_u16(row2_0_12, row2_0_12);
+      uint16x8_t values2_1_23 = vmulq_u16(row2_1_12, row2_1_12);
+      uint16x8_t values3_0_23 = vmulq_u16(row3_0_12, row3_0_12);
+      uint16x8_t values3_1_23 = vmulq_u16(row3_1_12, row3_1_12);
+      uint16x8_t v_0_23 = vmulq_u16(row4_0_12, row4_0_12);
+      uint16x8_t v_1_23 = vmulq_u16(row4_1_12, row4_1_12);
+      uint32x4_t t216_0 = vaddl_u16(vget_low_u16(values0_0_12), vget_low_u16(values1_0_12));
+      uint32x4_t t216_1 = vaddl_high_u16(values0_0_12, values1_0_12);
+      uint32x4_t t216_2 = vaddl_u16(vget_low_u16(values0_1_12), vget_low_u16(values1_1_12));
+      uint32x4_t values2_0_24 = vmovl_u16(vget_low_u16(values2_0_23));
+      uint32x4_t values2_1_24 = vmovl_high_u16(values2_0_23);
+      uint32x4_t values2_2_12 = vmovl_u16(vget_low_u16(values2_1_23));
+      uint32x4_t t217_0 = vaddq_u32(t216_0, values2_0_24);
+      uint32x4_t t217_1 = vaddq_u32(t216_1, values2_1_24);
+      uint32x4_t t217_2 = vaddq_u32(t216_2, values2_2_12);
+      uint32x4_t values3_0_24 = vmovl_u16(vget_low_u16(values3_0_23));
+      uint32x4_t values3_1_24 = vmovl_high_u16(values3_0_23);
+      uint32x4_t values3_2_12 = vmovl_u16(vget_low_u16(values3_1_23));
+      uint32x4_t t218_0 = vaddq_u32(t217_0, values3_0_24);
+      uint32x4_t t218_1 = vaddq_u32(t217_1, values3_1_24);
+      uint32x4_t t218_2 = vaddq_u32(t217_2, values3_2_12);
+      uint32x4_t v_0_24 = vmovl_u16(vget_low_u16(v_0_23));
+      uint32x4_t v_1_24 = vmovl_high_u16(v_0_23);
+      uint32x4_t v_2_12 = vmovl_u16(vget_low_u16(v_1_23));
+      uint32x4_t total_0_24 = vaddq_u32(t218_0, v_0_24);
+      uint32x4_t total_1_24 = vaddq_u32(t218_1, v_1_24);
+      uint32x4_t total_2_12 = vaddq_u32(t218_2, v_2_12);
       vst1q_s32(&squares0[11][0], vreinterpretq_s32_u32(total_0_24));
       vst1q_s32(&squares0[11][4], vreinterpretq_s32_u32(total_1_24));
       squares0[11][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_12), 0);
@@ -1037,79 +1037,79 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[9 * src_stride], src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_13 = vld1q_u8(row1_lanes_13);
-      const uint16x8_t row1_0_13 = vmovl_u8(vget_low_u8(row1_13));
-      const uint16x8_t row1_1_13 = vmovl_high_u8(row1_13);
+      uint8x16_t row1_13 = vld1q_u8(row1_lanes_13);
+      uint16x8_t row1_0_13 = vmovl_u8(vget_low_u8(row1_13));
+      uint16x8_t row1_1_13 = vmovl_high_u8(row1_13);
       const uint8_t row0_lanes_13[16] = {src[9 * src_stride - 3], src[9 * src_stride - 2],
           src[9 * src_stride - 1], src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_13 = vld1q_u8(row0_lanes_13);
-      const uint16x8_t row0_0_13 = vmovl_u8(vget_low_u8(row0_13));
-      const uint16x8_t row0_1_13 = vmovl_high_u8(row0_13);
-      const uint16x8_t t225_0 = vaddq_u16(row0_0_13, row1_0_13);
-      const uint16x8_t t225_1 = vaddq_u16(row0_1_13, row1_1_13);
+      uint8x16_t row0_13 = vld1q_u8(row0_lanes_13);
+      uint16x8_t row0_0_13 = vmovl_u8(vget_low_u8(row0_13));
+      uint16x8_t row0_1_13 = vmovl_high_u8(row0_13);
+      uint16x8_t t225_0 = vaddq_u16(row0_0_13, row1_0_13);
+      uint16x8_t t225_1 = vaddq_u16(row0_1_13, row1_1_13);
       const uint8_t row2_lanes_13[16] = {src[9 * src_stride - 1], src[9 * src_stride],
           src[9 * src_stride + 1], src[9 * src_stride + 2], src[9 * src_stride + 3],
           src[9 * src_stride + 4], src[9 * src_stride + 5], src[9 * src_stride + 6],
           src[9 * src_stride + 7], src[9 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_13 = vld1q_u8(row2_lanes_13);
-      const uint16x8_t row2_0_13 = vmovl_u8(vget_low_u8(row2_13));
-      const uint16x8_t row2_1_13 = vmovl_high_u8(row2_13);
-      const uint16x8_t t226_0 = vaddq_u16(t225_0, row2_0_13);
-      const uint16x8_t t226_1 = vaddq_u16(t225_1, row2_1_13);
+      uint8x16_t row2_13 = vld1q_u8(row2_lanes_13);
+      uint16x8_t row2_0_13 = vmovl_u8(vget_low_u8(row2_13));
+      uint16x8_t row2_1_13 = vmovl_high_u8(row2_13);
+      uint16x8_t t226_0 = vaddq_u16(t225_0, row2_0_13);
+      uint16x8_t t226_1 = vaddq_u16(t225_1, row2_1_13);
       const uint8_t row3_lanes_13[16] = {src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], src[9 * src_stride + 7],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row3_13 = vld1q_u8(row3_lanes_13);
-      const uint16x8_t row3_0_13 = vmovl_u8(vget_low_u8(row3_13));
-      const uint16x8_t row3_1_13 = vmovl_high_u8(row3_13);
-      const uint16x8_t t227_0 = vaddq_u16(t226_0, row3_0_13);
-      const uint16x8_t t227_1 = vaddq_u16(t226_1, row3_1_13);
+      uint8x16_t row3_13 = vld1q_u8(row3_lanes_13);
+      uint16x8_t row3_0_13 = vmovl_u8(vget_low_u8(row3_13));
+      uint16x8_t row3_1_13 = vmovl_high_u8(row3_13);
+      uint16x8_t t227_0 = vaddq_u16(t226_0, row3_0_13);
+      uint16x8_t t227_1 = vaddq_u16(t226_1, row3_1_13);
       const uint8_t row4_lanes_13[16] = {src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], src[9 * src_stride + 8],
           src[9 * src_stride + 9], src[9 * src_stride + 10], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row4_13 = vld1q_u8(row4_lanes_13);
-      const uint16x8_t row4_0_13 = vmovl_u8(vget_low_u8(row4_13));
-      const uint16x8_t row4_1_13 = vmovl_high_u8(row4_13);
-      const uint16x8_t total_0_25 = vaddq_u16(t227_0, row4_0_13);
-      const uint16x8_t total_1_25 = vaddq_u16(t227_1, row4_1_13);
+      uint8x16_t row4_13 = vld1q_u8(row4_lanes_13);
+      uint16x8_t row4_0_13 = vmovl_u8(vget_low_u8(row4_13));
+      uint16x8_t row4_1_13 = vmovl_high_u8(row4_13);
+      uint16x8_t total_0_25 = vaddq_u16(t227_0, row4_0_13);
+      uint16x8_t total_1_25 = vaddq_u16(t227_1, row4_1_13);
       vst1q_s16(&sums0[12][0], vreinterpretq_s16_u16(total_0_25));
       sums0[12][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_25), 0);
       sums0[12][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_25), 1);
-      const uint16x8_t values0_0_13 = vmulq_u16(row0_0_13, row0_0_13);
-      const uint16x8_t values0_1_13 = vmulq_u16(row0_1_13, row0_1_13);
-      const uint16x8_t values1_0_13 = vmulq_u16(row1_0_13, row1_0_13);
-      const uint16x8_t values1_1_13 = vmulq_u16(row1_1_13, row1_1_13);
-      const uint16x8_t values2_0_25 = vmulq_u16(row2_0_13, row2_0_13);
-      const uint16x8_t values2_1_25 = vmulq_u16(row2_1_13, row2_1_13);
-      const uint16x8_t values3_0_25 = vmulq_u16(row3_0_13, row3_0_13);
-      const uint16x8_t values3_1_25 = vmulq_u16(row3_1_13, row3_1_13);
-      const uint16x8_t v_0_25 = vmulq_u16(row4_0_13, row4_0_13);
-      const uint16x8_t v_1_25 = vmulq_u16(row4_1_13, row4_1_13);
-      const uint32x4_t t234_0 = vaddl_u16(vget_low_u16(values0_0_13), vget_low_u16(values1_0_13));
-      const uint32x4_t t234_1 = vaddl_high_u16(values0_0_13, values1_0_13);
-      const uint32x4_t t234_2 = vaddl_u16(vget_low_u16(values0_1_13), vget_low_u16(values1_1_13));
-      const uint32x4_t values2_0_26 = vmovl_u16(vget_low_u16(values2_0_25));
-      const uint32x4_t values2_1_26 = vmovl_high_u16(values2_0_25);
-      const uint32x4_t values2_2_13 = vmovl_u16(vget_low_u16(values2_1_25));
-      const uint32x4_t t235_0 = vaddq_u32(t234_0, values2_0_26);
-      const uint32x4_t t235_1 = vaddq_u32(t234_1, values2_1_26);
-      const uint32x4_t t235_2 = vaddq_u32(t234_2, values2_2_13);
-      const uint32x4_t values3_0_26 = vmovl_u16(vget_low_u16(values3_0_25));
-      const uint32x4_t values3_1_26 = vmovl_high_u16(values3_0_25);
-      const uint32x4_t values3_2_13 = vmovl_u16(vget_low_u16(values3_1_25));
-      const uint32x4_t t236_0 = vaddq_u32(t235_0, values3_0_26);
-      const uint32x4_t t236_1 = vaddq_u32(t235_1, values3_1_26);
-      const uint32x4_t t236_2 = vaddq_u32(t235_2, values3_2_13);
-      const uint32x4_t v_0_26 = vmovl_u16(vget_low_u16(v_0_25));
-      const uint32x4_t v_1_26 = vmovl_high_u16(v_0_25);
-      const uint32x4_t v_2_13 = vmovl_u16(vget_low_u16(v_1_25));
-      const uint32x4_t total_0_26 = vaddq_u32(t236_0, v_0_26);
-      const uint32x4_t total_1_26 = vaddq_u32(t236_1, v_1_26);
-      const uint32x4_t total_2_13 = vaddq_u32(t236_2, v_2_13);
+      uint16x8_t values0_0_13 = vmulq_u16(row0_0_13, row0_0_13);
+      uint16x8_t values0_1_13 = vmulq_u16(row0_1_13, row0_1_13);
+      uint16x8_t values1_0_13 = vmulq_u16(row1_0_13, row1_0_13);
+      uint16x8_t values1_1_13 = vmulq_u16(row1_1_13, row1_1_13);
+      uint16x8_t values2_0_25 = vmulq_u16(row2_0_13, row2_0_13);
+      uint16x8_t values2_1_25 = vmulq_u16(row2_1_13, row2_1_13);
+      uint16x8_t values3_0_25 = vmulq_u16(row3_0_13, row3_0_13);
+      uint16x8_t values3_1_25 = vmulq_u16(row3_1_13, row3_1_13);
+      uint16x8_t v_0_25 = vmulq_u16(row4_0_13, row4_0_13);
+      uint16x8_t v_1_25 = vmulq_u16(row4_1_13, row4_1_13);
+      uint32x4_t t234_0 = vaddl_u16(vget_low_u16(values0_0_13), vget_low_u16(values1_0_13));
+      uint32x4_t t234_1 = vaddl_high_u16(values0_0_13, values1_0_13);
+      uint32x4_t t234_2 = vaddl_u16(vget_low_u16(values0_1_13), vget_low_u16(values1_1_13));
+      uint32x4_t values2_0_26 = vmovl_u16(vget_low_u16(values2_0_25));
+      uint32x4_t values2_1_26 = vmovl_high_u16(values2_0_25);
+      uint32x4_t values2_2_13 = vmovl_u16(vget_low_u16(values2_1_25));
+      uint32x4_t t235_0 = vaddq_u32(t234_0, values2_0_26);
+      uint32x4_t t235_1 = vaddq_u32(t234_1, values2_1_26);
+      uint32x4_t t235_2 = vaddq_u32(t234_2, values2_2_13);
+      uint32x4_t values3_0_26 = vmovl_u16(vget_low_u16(values3_0_25));
+      uint32x4_t values3_1_26 = vmovl_high_u16(values3_0_25);
+      uint32x4_t values3_2_13 = vmovl_u16(vget_low_u16(values3_1_25));
+      uint32x4_t t236_0 = vaddq_u32(t235_0, values3_0_26);
+      uint32x4_t t236_1 = vaddq_u32(t235_1, values3_1_26);
+      uint32x4_t t236_2 = vaddq_u32(t235_2, values3_2_13);
+      uint32x4_t v_0_26 = vmovl_u16(vget_low_u16(v_0_25));
+      uint32x4_t v_1_26 = vmovl_high_u16(v_0_25);
+      uint32x4_t v_2_13 = vmovl_u16(vget_low_u16(v_1_25));
+      uint32x4_t total_0_26 = vaddq_u32(t236_0, v_0_26);
+      uint32x4_t total_1_26 = vaddq_u32(t236_1, v_1_26);
+      uint32x4_t total_2_13 = vaddq_u32(t236_2, v_2_13);
       vst1q_s32(&squares0[12][0], vreinterpretq_s32_u32(total_0_26));
       vst1q_s32(&squares0[12][4], vreinterpretq_s32_u32(total_1_26));
       squares0[12][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_13), 0);
@@ -1118,85 +1118,85 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 2 of 9: x = 0..9; writes a0, b0 */
   {
-    const int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_2 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_2 > 0) {
-      const int32_t scale_3 = scale0_table[daedalus_clip(set, 0, 15)];
-      const int16x8_t values1_0_14 = vld1q_s16(&sums0[1][0]);
+      int32_t scale_3 = scale0_table[daedalus_clip(set, 0, 15)];
+      int16x8_t values1_0_14 = vld1q_s16(&sums0[1][0]);
       const int16_t values1_lanes[8] = {sums0[1][8], sums0[1][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values1_1_14 = vld1q_s16(values1_lanes);
-      const int16x8_t values0_0_14 = vld1q_s16(&sums0[0][0]);
+      int16x8_t values1_1_14 = vld1q_s16(values1_lanes);
+      int16x8_t values0_0_14 = vld1q_s16(&sums0[0][0]);
       const int16_t values0_lanes[8] = {sums0[0][8], sums0[0][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values0_1_14 = vld1q_s16(values0_lanes);
-      const int16x8_t t9_0_2 = vaddq_s16(values0_0_14, values1_0_14);
-      const int16x8_t t9_1_2 = vaddq_s16(values0_1_14, values1_1_14);
-      const int16x8_t values2_0_27 = vld1q_s16(&sums0[2][0]);
+      int16x8_t values0_1_14 = vld1q_s16(values0_lanes);
+      int16x8_t t9_0_2 = vaddq_s16(values0_0_14, values1_0_14);
+      int16x8_t t9_1_2 = vaddq_s16(values0_1_14, values1_1_14);
+      int16x8_t values2_0_27 = vld1q_s16(&sums0[2][0]);
       const int16_t values2_lanes[8] = {sums0[2][8], sums0[2][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values2_1_27 = vld1q_s16(values2_lanes);
-      const int16x8_t t10_0_2 = vaddq_s16(t9_0_2, values2_0_27);
-      const int16x8_t t10_1_2 = vaddq_s16(t9_1_2, values2_1_27);
-      const int16x8_t values3_0_27 = vld1q_s16(&sums0[3][0]);
+      int16x8_t values2_1_27 = vld1q_s16(values2_lanes);
+      int16x8_t t10_0_2 = vaddq_s16(t9_0_2, values2_0_27);
+      int16x8_t t10_1_2 = vaddq_s16(t9_1_2, values2_1_27);
+      int16x8_t values3_0_27 = vld1q_s16(&sums0[3][0]);
       const int16_t values3_lanes[8] = {sums0[3][8], sums0[3][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_27 = vld1q_s16(values3_lanes);
-      const int16x8_t t11_0_2 = vaddq_s16(t10_0_2, values3_0_27);
-      const int16x8_t t11_1_2 = vaddq_s16(t10_1_2, values3_1_27);
-      const int16x8_t v_0_27 = vld1q_s16(&sums0[4][0]);
+      int16x8_t values3_1_27 = vld1q_s16(values3_lanes);
+      int16x8_t t11_0_2 = vaddq_s16(t10_0_2, values3_0_27);
+      int16x8_t t11_1_2 = vaddq_s16(t10_1_2, values3_1_27);
+      int16x8_t v_0_27 = vld1q_s16(&sums0[4][0]);
       const int16_t v_lanes[8] = {sums0[4][8], sums0[4][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_27 = vld1q_s16(v_lanes);
-      const int16x8_t total_0_27 = vaddq_s16(t11_0_2, v_0_27);
-      const int16x8_t total_1_27 = vaddq_s16(t11_1_2, v_1_27);
-      const int32x4_t values1_0_15 = vld1q_s32(&squares0[1][0]);
-      const int32x4_t values1_1_15 = vld1q_s32(&squares0[1][4]);
-      const int32x4_t values1_2 =
+      int16x8_t v_1_27 = vld1q_s16(v_lanes);
+      int16x8_t total_0_27 = vaddq_s16(t11_0_2, v_0_27);
+      int16x8_t total_1_27 = vaddq_s16(t11_1_2, v_1_27);
+      int32x4_t values1_0_15 = vld1q_s32(&squares0[1][0]);
+      int32x4_t values1_1_15 = vld1q_s32(&squares0[1][4]);
+      int32x4_t values1_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[1][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[1][8]), 1));
-      const int32x4_t values0_0_15 = vld1q_s32(&squares0[0][0]);
-      const int32x4_t values0_1_15 = vld1q_s32(&squares0[0][4]);
-      const int32x4_t values0_2 =
+      int32x4_t values0_0_15 = vld1q_s32(&squares0[0][0]);
+      int32x4_t values0_1_15 = vld1q_s32(&squares0[0][4]);
+      int32x4_t values0_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[0][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[0][8]), 1));
-      const int32x4_t t18_0_2 = vaddq_s32(values0_0_15, values1_0_15);
-      const int32x4_t t18_1_2 = vaddq_s32(values0_1_15, values1_1_15);
-      const int32x4_t t18_2_2 = vaddq_s32(values0_2, values1_2);
-      const int32x4_t values2_0_28 = vld1q_s32(&squares0[2][0]);
-      const int32x4_t values2_1_28 = vld1q_s32(&squares0[2][4]);
-      const int32x4_t values2_2_14 =
+      int32x4_t t18_0_2 = vaddq_s32(values0_0_15, values1_0_15);
+      int32x4_t t18_1_2 = vaddq_s32(values0_1_15, values1_1_15);
+      int32x4_t t18_2_2 = vaddq_s32(values0_2, values1_2);
+      int32x4_t values2_0_28 = vld1q_s32(&squares0[2][0]);
+      int32x4_t values2_1_28 = vld1q_s32(&squares0[2][4]);
+      int32x4_t values2_2_14 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[2][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[2][8]), 1));
-      const int32x4_t t19_0_2 = vaddq_s32(t18_0_2, values2_0_28);
-      const int32x4_t t19_1_2 = vaddq_s32(t18_1_2, values2_1_28);
-      const int32x4_t t19_2_2 = vaddq_s32(t18_2_2, values2_2_14);
-      const int32x4_t values3_0_28 = vld1q_s32(&squares0[3][0]);
-      const int32x4_t values3_1_28 = vld1q_s32(&squares0[3][4]);
-      const int32x4_t values3_2_14 =
+      int32x4_t t19_0_2 = vaddq_s32(t18_0_2, values2_0_28);
+      int32x4_t t19_1_2 = vaddq_s32(t18_1_2, values2_1_28);
+      int32x4_t t19_2_2 = vaddq_s32(t18_2_2, values2_2_14);
+      int32x4_t values3_0_28 = vld1q_s32(&squares0[3][0]);
+      int32x4_t values3_1_28 = vld1q_s32(&squares0[3][4]);
+      int32x4_t values3_2_14 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[3][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[3][8]), 1));
-      const int32x4_t t20_0_2 = vaddq_s32(t19_0_2, values3_0_28);
-      const int32x4_t t20_1_2 = vaddq_s32(t19_1_2, values3_1_28);
-      const int32x4_t t20_2_2 = vaddq_s32(t19_2_2, values3_2_14);
-      const int32x4_t v_0_28 = vld1q_s32(&squares0[4][0]);
-      const int32x4_t v_1_28 = vld1q_s32(&squares0[4][4]);
-      const int32x4_t v_2_14 =
+      int32x4_t t20_0_2 = vaddq_s32(t19_0_2, values3_0_28);
+      int32x4_t t20_1_2 = vaddq_s32(t19_1_2, values3_1_28);
+      int32x4_t t20_2_2 = vaddq_s32(t19_2_2, values3_2_14);
+      int32x4_t v_0_28 = vld1q_s32(&squares0[4][0]);
+      int32x4_t v_1_28 = vld1q_s32(&squares0[4][4]);
+      int32x4_t v_2_14 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[4][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[4][8]), 1));
-      const int32x4_t square_0 = vaddq_s32(t20_0_2, v_0_28);
-      const int32x4_t square_1 = vaddq_s32(t20_1_2, v_1_28);
-      const int32x4_t square_2 = vaddq_s32(t20_2_2, v_2_14);
-      const int32x4_t t23_0 = vmulq_laneq_s32(square_0, multipliers32, 0);
-      const int32x4_t t23_1 = vmulq_laneq_s32(square_1, multipliers32, 0);
-      const int32x4_t t23_2 = vmulq_laneq_s32(square_2, multipliers32, 0);
-      const uint32x4_t total_0_28 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_27)));
-      const uint32x4_t total_1_28 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_27));
-      const uint32x4_t total_2_14 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_27)));
-      const uint32x4_t total_3_14 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_27));
-      const uint32x4_t t25_0 = vmlsq_u32(vreinterpretq_u32_s32(t23_0), total_0_28, total_0_28);
-      const uint32x4_t t25_1 = vmlsq_u32(vreinterpretq_u32_s32(t23_1), total_1_28, total_1_28);
-      const uint32x4_t t25_2 = vmlsq_u32(vreinterpretq_u32_s32(t23_2), total_2_14, total_2_14);
-      const int32x4_t t27_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_0), (int32_t)scale_3);
-      const int32x4_t t27_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_1), (int32_t)scale_3);
-      const int32x4_t t27_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_2), (int32_t)scale_3);
-      const uint32x4_t t28_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_0_2), 20);
-      const uint32x4_t t28_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_1_2), 20);
-      const uint32x4_t t28_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_2), 20);
+      int32x4_t square_0 = vaddq_s32(t20_0_2, v_0_28);
+      int32x4_t square_1 = vaddq_s32(t20_1_2, v_1_28);
+      int32x4_t square_2 = vaddq_s32(t20_2_2, v_2_14);
+      int32x4_t t23_0 = vmulq_laneq_s32(square_0, multipliers32, 0);
+      int32x4_t t23_1 = vmulq_laneq_s32(square_1, multipliers32, 0);
+      int32x4_t t23_2 = vmulq_laneq_s32(square_2, multipliers32, 0);
+      uint32x4_t total_0_28 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_27)));
+      uint32x4_t total_1_28 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_27));
+      uint32x4_t total_2_14 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_27)));
+      uint32x4_t total_3_14 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_27));
+      uint32x4_t t25_0 = vmlsq_u32(vreinterpretq_u32_s32(t23_0), total_0_28, total_0_28);
+      uint32x4_t t25_1 = vmlsq_u32(vreinterpretq_u32_s32(t23_1), total_1_28, total_1_28);
+      uint32x4_t t25_2 = vmlsq_u32(vreinterpretq_u32_s32(t23_2), total_2_14, total_2_14);
+      int32x4_t t27_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_0), (int32_t)scale_3);
+      int32x4_t t27_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_1), (int32_t)scale_3);
+      int32x4_t t27_2 = vmulq_n_s32(vreinterpretq_s32_u32(t25_2), (int32_t)scale_3);
+      uint32x4_t t28_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_0_2), 20);
+      uint32x4_t t28_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_1_2), 20);
+      uint32x4_t t28_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t27_2), 20);
       const uint16_t a2_lanes[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_0_2, 2), 0, 255)],
@@ -1205,89 +1205,89 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t28_1_2, 3), 0, 255)]};
-      const uint16x8_t a2_0 = vld1q_u16(a2_lanes);
+      uint16x8_t a2_0 = vld1q_u16(a2_lanes);
       const uint16_t a2_lanes_2[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t28_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t28_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1 = vld1q_u16(a2_lanes_2);
+      uint16x8_t a2_1 = vld1q_u16(a2_lanes_2);
       vst1q_s16(&a0[0][0], vreinterpretq_s16_u16(a2_0));
       a0[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1), 0);
       a0[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t k256 = vdupq_n_u16((uint16_t)(256));
-      const uint16x8_t t31_0 = vsubq_u16(k256, a2_0);
-      const uint16x8_t t31_1 = vsubq_u16(k256, a2_1);
-      const uint32x4_t t31_0_2 = vmovl_u16(vget_low_u16(t31_0));
-      const uint32x4_t t31_1_2 = vmovl_high_u16(t31_0);
-      const uint32x4_t t31_2 = vmovl_u16(vget_low_u16(t31_1));
-      const uint32x4_t t31_3 = vmovl_high_u16(t31_1);
-      const uint32x4_t t32_0 = vmulq_u32(t31_0_2, total_0_28);
-      const uint32x4_t t32_1 = vmulq_u32(t31_1_2, total_1_28);
-      const uint32x4_t t32_2 = vmulq_u32(t31_2, total_2_14);
-      const uint32x4_t t32_3 = vmulq_u32(t31_3, total_3_14);
-      const int32x4_t t34_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_0), multipliers32, 1);
-      const int32x4_t t34_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_1), multipliers32, 1);
-      const int32x4_t t34_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_2), multipliers32, 1);
-      const int32x4_t t34_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_3), multipliers32, 1);
-      const int16x8_t t35_0 = vrshrnq_n_s32(t34_0, t34_1, 12);
-      const int16x8_t t35_1 = vrshrnq_n_s32(t34_2, t34_3, 12);
+      uint16x8_t k256 = vdupq_n_u16((uint16_t)(256));
+      uint16x8_t t31_0 = vsubq_u16(k256, a2_0);
+      uint16x8_t t31_1 = vsubq_u16(k256, a2_1);
+      uint32x4_t t31_0_2 = vmovl_u16(vget_low_u16(t31_0));
+      uint32x4_t t31_1_2 = vmovl_high_u16(t31_0);
+      uint32x4_t t31_2 = vmovl_u16(vget_low_u16(t31_1));
+      uint32x4_t t31_3 = vmovl_high_u16(t31_1);
+      uint32x4_t t32_0 = vmulq_u32(t31_0_2, total_0_28);
+      uint32x4_t t32_1 = vmulq_u32(t31_1_2, total_1_28);
+      uint32x4_t t32_2 = vmulq_u32(t31_2, total_2_14);
+      uint32x4_t t32_3 = vmulq_u32(t31_3, total_3_14);
+      int32x4_t t34_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_0), multipliers32, 1);
+      int32x4_t t34_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_1), multipliers32, 1);
+      int32x4_t t34_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_2), multipliers32, 1);
+      int32x4_t t34_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_3), multipliers32, 1);
+      int16x8_t t35_0 = vrshrnq_n_s32(t34_0, t34_1, 12);
+      int16x8_t t35_1 = vrshrnq_n_s32(t34_2, t34_3, 12);
       vst1q_u16(&b0[0][0], vreinterpretq_u16_s16(t35_0));
       b0[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 0);
       b0[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t38_0_2 = vaddq_s16(values2_0_27, values3_0_27);
-      const int16x8_t t38_1_2 = vaddq_s16(values2_1_27, values3_1_27);
-      const int16x8_t t39_0 = vaddq_s16(t38_0_2, v_0_27);
-      const int16x8_t t39_1 = vaddq_s16(t38_1_2, v_1_27);
-      const int16x8_t values3_0_29 = vld1q_s16(&sums0[5][0]);
+      int16x8_t t38_0_2 = vaddq_s16(values2_0_27, values3_0_27);
+      int16x8_t t38_1_2 = vaddq_s16(values2_1_27, values3_1_27);
+      int16x8_t t39_0 = vaddq_s16(t38_0_2, v_0_27);
+      int16x8_t t39_1 = vaddq_s16(t38_1_2, v_1_27);
+      int16x8_t values3_0_29 = vld1q_s16(&sums0[5][0]);
       const int16_t values3_lanes_2[8] = {sums0[5][8], sums0[5][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_29 = vld1q_s16(values3_lanes_2);
-      const int16x8_t t40_0 = vaddq_s16(t39_0, values3_0_29);
-      const int16x8_t t40_1 = vaddq_s16(t39_1, values3_1_29);
-      const int16x8_t v_0_29 = vld1q_s16(&sums0[6][0]);
+      int16x8_t values3_1_29 = vld1q_s16(values3_lanes_2);
+      int16x8_t t40_0 = vaddq_s16(t39_0, values3_0_29);
+      int16x8_t t40_1 = vaddq_s16(t39_1, values3_1_29);
+      int16x8_t v_0_29 = vld1q_s16(&sums0[6][0]);
       const int16_t v_lanes_2[8] = {sums0[6][8], sums0[6][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_29 = vld1q_s16(v_lanes_2);
-      const int16x8_t total_0_29 = vaddq_s16(t40_0, v_0_29);
-      const int16x8_t total_1_29 = vaddq_s16(t40_1, v_1_29);
-      const int32x4_t t44_0 = vaddq_s32(values2_0_28, values3_0_28);
-      const int32x4_t t44_1 = vaddq_s32(values2_1_28, values3_1_28);
-      const int32x4_t t44_2 = vaddq_s32(values2_2_14, values3_2_14);
-      const int32x4_t t45_0_2 = vaddq_s32(t44_0, v_0_28);
-      const int32x4_t t45_1_2 = vaddq_s32(t44_1, v_1_28);
-      const int32x4_t t45_2 = vaddq_s32(t44_2, v_2_14);
-      const int32x4_t values3_0_30 = vld1q_s32(&squares0[5][0]);
-      const int32x4_t values3_1_30 = vld1q_s32(&squares0[5][4]);
-      const int32x4_t values3_2_15 =
+      int16x8_t v_1_29 = vld1q_s16(v_lanes_2);
+      int16x8_t total_0_29 = vaddq_s16(t40_0, v_0_29);
+      int16x8_t total_1_29 = vaddq_s16(t40_1, v_1_29);
+      int32x4_t t44_0 = vaddq_s32(values2_0_28, values3_0_28);
+      int32x4_t t44_1 = vaddq_s32(values2_1_28, values3_1_28);
+      int32x4_t t44_2 = vaddq_s32(values2_2_14, values3_2_14);
+      int32x4_t t45_0_2 = vaddq_s32(t44_0, v_0_28);
+      int32x4_t t45_1_2 = vaddq_s32(t44_1, v_1_28);
+      int32x4_t t45_2 = vaddq_s32(t44_2, v_2_14);
+      int32x4_t values3_0_30 = vld1q_s32(&squares0[5][0]);
+      int32x4_t values3_1_30 = vld1q_s32(&squares0[5][4]);
+      int32x4_t values3_2_15 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[5][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[5][8]), 1));
-      const int32x4_t t46_0_2 = vaddq_s32(t45_0_2, values3_0_30);
-      const int32x4_t t46_1_2 = vaddq_s32(t45_1_2, values3_1_30);
-      const int32x4_t t46_2 = vaddq_s32(t45_2, values3_2_15);
-      const int32x4_t v_0_30 = vld1q_s32(&squares0[6][0]);
-      const int32x4_t v_1_30 = vld1q_s32(&squares0[6][4]);
-      const int32x4_t v_2_15 =
+      int32x4_t t46_0_2 = vaddq_s32(t45_0_2, values3_0_30);
+      int32x4_t t46_1_2 = vaddq_s32(t45_1_2, values3_1_30);
+      int32x4_t t46_2 = vaddq_s32(t45_2, values3_2_15);
+      int32x4_t v_0_30 = vld1q_s32(&squares0[6][0]);
+      int32x4_t v_1_30 = vld1q_s32(&squares0[6][4]);
+      int32x4_t v_2_15 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[6][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[6][8]), 1));
-      const int32x4_t square_0_2 = vaddq_s32(t46_0_2, v_0_30);
-      const int32x4_t square_1_2 = vaddq_s32(t46_1_2, v_1_30);
-      const int32x4_t square_2_2 = vaddq_s32(t46_2, v_2_15);
-      const int32x4_t t48_0 = vmulq_laneq_s32(square_0_2, multipliers32, 0);
-      const int32x4_t t48_1 = vmulq_laneq_s32(square_1_2, multipliers32, 0);
-      const int32x4_t t48_2 = vmulq_laneq_s32(square_2_2, multipliers32, 0);
-      const uint32x4_t total_0_30 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_29)));
-      const uint32x4_t total_1_30 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_29));
-      const uint32x4_t total_2_15 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_29)));
-      const uint32x4_t total_3_15 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_29));
-      const uint32x4_t t50_0 = vmlsq_u32(vreinterpretq_u32_s32(t48_0), total_0_30, total_0_30);
-      const uint32x4_t t50_1 = vmlsq_u32(vreinterpretq_u32_s32(t48_1), total_1_30, total_1_30);
-      const uint32x4_t t50_2 = vmlsq_u32(vreinterpretq_u32_s32(t48_2), total_2_15, total_2_15);
-      const int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(t50_0), (int32_t)scale_3);
-      const int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(t50_1), (int32_t)scale_3);
-      const int32x4_t t52_2 = vmulq_n_s32(vreinterpretq_s32_u32(t50_2), (int32_t)scale_3);
-      const uint32x4_t t53_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_0), 20);
-      const uint32x4_t t53_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_1), 20);
-      const uint32x4_t t53_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_2), 20);
+      int32x4_t square_0_2 = vaddq_s32(t46_0_2, v_0_30);
+      int32x4_t square_1_2 = vaddq_s32(t46_1_2, v_1_30);
+      int32x4_t square_2_2 = vaddq_s32(t46_2, v_2_15);
+      int32x4_t t48_0 = vmulq_laneq_s32(square_0_2, multipliers32, 0);
+      int32x4_t t48_1 = vmulq_laneq_s32(square_1_2, multipliers32, 0);
+      int32x4_t t48_2 = vmulq_laneq_s32(square_2_2, multipliers32, 0);
+      uint32x4_t total_0_30 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_29)));
+      uint32x4_t total_1_30 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_29));
+      uint32x4_t total_2_15 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_29)));
+      uint32x4_t total_3_15 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_29));
+      uint32x4_t t50_0 = vmlsq_u32(vreinterpretq_u32_s32(t48_0), total_0_30, total_0_30);
+      uint32x4_t t50_1 = vmlsq_u32(vreinterpretq_u32_s32(t48_1), total_1_30, total_1_30);
+      uint32x4_t t50_2 = vmlsq_u32(vreinterpretq_u32_s32(t48_2), total_2_15, total_2_15);
+      int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(t50_0), (int32_t)scale_3);
+      int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(t50_1), (int32_t)scale_3);
+      int32x4_t t52_2 = vmulq_n_s32(vreinterpretq_s32_u32(t50_2), (int32_t)scale_3);
+      uint32x4_t t53_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_0), 20);
+      uint32x4_t t53_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_1), 20);
+      uint32x4_t t53_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t52_2), 20);
       const uint16_t a2_lanes_3[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_0, 2), 0, 255)],
@@ -1296,88 +1296,88 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t53_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_2 = vld1q_u16(a2_lanes_3);
+      uint16x8_t a2_0_2 = vld1q_u16(a2_lanes_3);
       const uint16_t a2_lanes_4[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t53_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t53_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_2 = vld1q_u16(a2_lanes_4);
+      uint16x8_t a2_1_2 = vld1q_u16(a2_lanes_4);
       vst1q_s16(&a0[1][0], vreinterpretq_s16_u16(a2_0_2));
       a0[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_2), 0);
       a0[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_2), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t55_0_2 = vsubq_u16(k256, a2_0_2);
-      const uint16x8_t t55_1_2 = vsubq_u16(k256, a2_1_2);
-      const uint32x4_t t55_0_3 = vmovl_u16(vget_low_u16(t55_0_2));
-      const uint32x4_t t55_1_3 = vmovl_high_u16(t55_0_2);
-      const uint32x4_t t55_2_2 = vmovl_u16(vget_low_u16(t55_1_2));
-      const uint32x4_t t55_3_2 = vmovl_high_u16(t55_1_2);
-      const uint32x4_t t56_0_2 = vmulq_u32(t55_0_3, total_0_30);
-      const uint32x4_t t56_1_2 = vmulq_u32(t55_1_3, total_1_30);
-      const uint32x4_t t56_2_2 = vmulq_u32(t55_2_2, total_2_15);
-      const uint32x4_t t56_3_2 = vmulq_u32(t55_3_2, total_3_15);
-      const int32x4_t t57_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_0_2), multipliers32, 1);
-      const int32x4_t t57_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_1_2), multipliers32, 1);
-      const int32x4_t t57_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_2_2), multipliers32, 1);
-      const int32x4_t t57_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_3_2), multipliers32, 1);
-      const int16x8_t t58_0 = vrshrnq_n_s32(t57_0, t57_1, 12);
-      const int16x8_t t58_1 = vrshrnq_n_s32(t57_2, t57_3, 12);
+      uint16x8_t t55_0_2 = vsubq_u16(k256, a2_0_2);
+      uint16x8_t t55_1_2 = vsubq_u16(k256, a2_1_2);
+      uint32x4_t t55_0_3 = vmovl_u16(vget_low_u16(t55_0_2));
+      uint32x4_t t55_1_3 = vmovl_high_u16(t55_0_2);
+      uint32x4_t t55_2_2 = vmovl_u16(vget_low_u16(t55_1_2));
+      uint32x4_t t55_3_2 = vmovl_high_u16(t55_1_2);
+      uint32x4_t t56_0_2 = vmulq_u32(t55_0_3, total_0_30);
+      uint32x4_t t56_1_2 = vmulq_u32(t55_1_3, total_1_30);
+      uint32x4_t t56_2_2 = vmulq_u32(t55_2_2, total_2_15);
+      uint32x4_t t56_3_2 = vmulq_u32(t55_3_2, total_3_15);
+      int32x4_t t57_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_0_2), multipliers32, 1);
+      int32x4_t t57_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_1_2), multipliers32, 1);
+      int32x4_t t57_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_2_2), multipliers32, 1);
+      int32x4_t t57_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_3_2), multipliers32, 1);
+      int16x8_t t58_0 = vrshrnq_n_s32(t57_0, t57_1, 12);
+      int16x8_t t58_1 = vrshrnq_n_s32(t57_2, t57_3, 12);
       vst1q_u16(&b0[1][0], vreinterpretq_u16_s16(t58_0));
       b0[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 0);
       b0[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t61_0 = vaddq_s16(v_0_27, values3_0_29);
-      const int16x8_t t61_1 = vaddq_s16(v_1_27, values3_1_29);
-      const int16x8_t t62_0 = vaddq_s16(t61_0, v_0_29);
-      const int16x8_t t62_1 = vaddq_s16(t61_1, v_1_29);
-      const int16x8_t values3_0_31 = vld1q_s16(&sums0[7][0]);
+      int16x8_t t61_0 = vaddq_s16(v_0_27, values3_0_29);
+      int16x8_t t61_1 = vaddq_s16(v_1_27, values3_1_29);
+      int16x8_t t62_0 = vaddq_s16(t61_0, v_0_29);
+      int16x8_t t62_1 = vaddq_s16(t61_1, v_1_29);
+      int16x8_t values3_0_31 = vld1q_s16(&sums0[7][0]);
       const int16_t values3_lanes_3[8] = {sums0[7][8], sums0[7][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_31 = vld1q_s16(values3_lanes_3);
-      const int16x8_t t63_0_2 = vaddq_s16(t62_0, values3_0_31);
-      const int16x8_t t63_1_2 = vaddq_s16(t62_1, values3_1_31);
-      const int16x8_t v_0_31 = vld1q_s16(&sums0[8][0]);
+      int16x8_t values3_1_31 = vld1q_s16(values3_lanes_3);
+      int16x8_t t63_0_2 = vaddq_s16(t62_0, values3_0_31);
+      int16x8_t t63_1_2 = vaddq_s16(t62_1, values3_1_31);
+      int16x8_t v_0_31 = vld1q_s16(&sums0[8][0]);
       const int16_t v_lanes_3[8] = {sums0[8][8], sums0[8][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_31 = vld1q_s16(v_lanes_3);
-      const int16x8_t total_0_31 = vaddq_s16(t63_0_2, v_0_31);
-      const int16x8_t total_1_31 = vaddq_s16(t63_1_2, v_1_31);
-      const int32x4_t t67_0 = vaddq_s32(v_0_28, values3_0_30);
-      const int32x4_t t67_1 = vaddq_s32(v_1_28, values3_1_30);
-      const int32x4_t t67_2 = vaddq_s32(v_2_14, values3_2_15);
-      const int32x4_t t68_0 = vaddq_s32(t67_0, v_0_30);
-      const int32x4_t t68_1 = vaddq_s32(t67_1, v_1_30);
-      const int32x4_t t68_2 = vaddq_s32(t67_2, v_2_15);
-      const int32x4_t values3_0_32 = vld1q_s32(&squares0[7][0]);
-      const int32x4_t values3_1_32 = vld1q_s32(&squares0[7][4]);
-      const int32x4_t values3_2_16 =
+      int16x8_t v_1_31 = vld1q_s16(v_lanes_3);
+      int16x8_t total_0_31 = vaddq_s16(t63_0_2, v_0_31);
+      int16x8_t total_1_31 = vaddq_s16(t63_1_2, v_1_31);
+      int32x4_t t67_0 = vaddq_s32(v_0_28, values3_0_30);
+      int32x4_t t67_1 = vaddq_s32(v_1_28, values3_1_30);
+      int32x4_t t67_2 = vaddq_s32(v_2_14, values3_2_15);
+      int32x4_t t68_0 = vaddq_s32(t67_0, v_0_30);
+      int32x4_t t68_1 = vaddq_s32(t67_1, v_1_30);
+      int32x4_t t68_2 = vaddq_s32(t67_2, v_2_15);
+      int32x4_t values3_0_32 = vld1q_s32(&squares0[7][0]);
+      int32x4_t values3_1_32 = vld1q_s32(&squares0[7][4]);
+      int32x4_t values3_2_16 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[7][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[7][8]), 1));
-      const int32x4_t t69_0 = vaddq_s32(t68_0, values3_0_32);
-      const int32x4_t t69_1 = vaddq_s32(t68_1, values3_1_32);
-      const int32x4_t t69_2 = vaddq_s32(t68_2, values3_2_16);
-      const int32x4_t v_0_32 = vld1q_s32(&squares0[8][0]);
-      const int32x4_t v_1_32 = vld1q_s32(&squares0[8][4]);
-      const int32x4_t v_2_16 =
+      int32x4_t t69_0 = vaddq_s32(t68_0, values3_0_32);
+      int32x4_t t69_1 = vaddq_s32(t68_1, values3_1_32);
+      int32x4_t t69_2 = vaddq_s32(t68_2, values3_2_16);
+      int32x4_t v_0_32 = vld1q_s32(&squares0[8][0]);
+      int32x4_t v_1_32 = vld1q_s32(&squares0[8][4]);
+      int32x4_t v_2_16 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[8][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[8][8]), 1));
-      const int32x4_t square_0_3 = vaddq_s32(t69_0, v_0_32);
-      const int32x4_t square_1_3 = vaddq_s32(t69_1, v_1_32);
-      const int32x4_t square_2_3 = vaddq_s32(t69_2, v_2_16);
-      const int32x4_t t71_0 = vmulq_laneq_s32(square_0_3, multipliers32, 0);
-      const int32x4_t t71_1 = vmulq_laneq_s32(square_1_3, multipliers32, 0);
-      const int32x4_t t71_2 = vmulq_laneq_s32(square_2_3, multipliers32, 0);
-      const uint32x4_t total_0_32 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_31)));
-      const uint32x4_t total_1_32 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_31));
-      const uint32x4_t total_2_16 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_31)));
-      const uint32x4_t total_3_16 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_31));
-      const uint32x4_t t73_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_0), total_0_32, total_0_32);
-      const uint32x4_t t73_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_1), total_1_32, total_1_32);
-      const uint32x4_t t73_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_2), total_2_16, total_2_16);
-      const int32x4_t t75_0 = vmulq_n_s32(vreinterpretq_s32_u32(t73_0_2), (int32_t)scale_3);
-      const int32x4_t t75_1 = vmulq_n_s32(vreinterpretq_s32_u32(t73_1_2), (int32_t)scale_3);
-      const int32x4_t t75_2 = vmulq_n_s32(vreinterpretq_s32_u32(t73_2_2), (int32_t)scale_3);
-      const uint32x4_t t76_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_0), 20);
-      const uint32x4_t t76_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_1), 20);
-      const uint32x4_t t76_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_2), 20);
+      int32x4_t square_0_3 = vaddq_s32(t69_0, v_0_32);
+      int32x4_t square_1_3 = vaddq_s32(t69_1, v_1_32);
+      int32x4_t square_2_3 = vaddq_s32(t69_2, v_2_16);
+      int32x4_t t71_0 = vmulq_laneq_s32(square_0_3, multipliers32, 0);
+      int32x4_t t71_1 = vmulq_laneq_s32(square_1_3, multipliers32, 0);
+      int32x4_t t71_2 = vmulq_laneq_s32(square_2_3, multipliers32, 0);
+      uint32x4_t total_0_32 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_31)));
+      uint32x4_t total_1_32 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_31));
+      uint32x4_t total_2_16 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_31)));
+      uint32x4_t total_3_16 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_31));
+      uint32x4_t t73_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_0), total_0_32, total_0_32);
+      uint32x4_t t73_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_1), total_1_32, total_1_32);
+      uint32x4_t t73_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t71_2), total_2_16, total_2_16);
+      int32x4_t t75_0 = vmulq_n_s32(vreinterpretq_s32_u32(t73_0_2), (int32_t)scale_3);
+      int32x4_t t75_1 = vmulq_n_s32(vreinterpretq_s32_u32(t73_1_2), (int32_t)scale_3);
+      int32x4_t t75_2 = vmulq_n_s32(vreinterpretq_s32_u32(t73_2_2), (int32_t)scale_3);
+      uint32x4_t t76_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_0), 20);
+      uint32x4_t t76_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_1), 20);
+      uint32x4_t t76_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t75_2), 20);
       const uint16_t a2_lanes_5[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_0, 2), 0, 255)],
@@ -1386,88 +1386,88 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t76_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_3 = vld1q_u16(a2_lanes_5);
+      uint16x8_t a2_0_3 = vld1q_u16(a2_lanes_5);
       const uint16_t a2_lanes_6[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t76_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t76_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_3 = vld1q_u16(a2_lanes_6);
+      uint16x8_t a2_1_3 = vld1q_u16(a2_lanes_6);
       vst1q_s16(&a0[2][0], vreinterpretq_s16_u16(a2_0_3));
       a0[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_3), 0);
       a0[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_3), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t78_0 = vsubq_u16(k256, a2_0_3);
-      const uint16x8_t t78_1 = vsubq_u16(k256, a2_1_3);
-      const uint32x4_t t78_0_2 = vmovl_u16(vget_low_u16(t78_0));
-      const uint32x4_t t78_1_2 = vmovl_high_u16(t78_0);
-      const uint32x4_t t78_2 = vmovl_u16(vget_low_u16(t78_1));
-      const uint32x4_t t78_3 = vmovl_high_u16(t78_1);
-      const uint32x4_t t79_0 = vmulq_u32(t78_0_2, total_0_32);
-      const uint32x4_t t79_1 = vmulq_u32(t78_1_2, total_1_32);
-      const uint32x4_t t79_2 = vmulq_u32(t78_2, total_2_16);
-      const uint32x4_t t79_3 = vmulq_u32(t78_3, total_3_16);
-      const int32x4_t t80_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_0), multipliers32, 1);
-      const int32x4_t t80_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_1), multipliers32, 1);
-      const int32x4_t t80_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_2), multipliers32, 1);
-      const int32x4_t t80_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_3), multipliers32, 1);
-      const int16x8_t t81_0_2 = vrshrnq_n_s32(t80_0, t80_1, 12);
-      const int16x8_t t81_1_2 = vrshrnq_n_s32(t80_2, t80_3, 12);
+      uint16x8_t t78_0 = vsubq_u16(k256, a2_0_3);
+      uint16x8_t t78_1 = vsubq_u16(k256, a2_1_3);
+      uint32x4_t t78_0_2 = vmovl_u16(vget_low_u16(t78_0));
+      uint32x4_t t78_1_2 = vmovl_high_u16(t78_0);
+      uint32x4_t t78_2 = vmovl_u16(vget_low_u16(t78_1));
+      uint32x4_t t78_3 = vmovl_high_u16(t78_1);
+      uint32x4_t t79_0 = vmulq_u32(t78_0_2, total_0_32);
+      uint32x4_t t79_1 = vmulq_u32(t78_1_2, total_1_32);
+      uint32x4_t t79_2 = vmulq_u32(t78_2, total_2_16);
+      uint32x4_t t79_3 = vmulq_u32(t78_3, total_3_16);
+      int32x4_t t80_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_0), multipliers32, 1);
+      int32x4_t t80_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_1), multipliers32, 1);
+      int32x4_t t80_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_2), multipliers32, 1);
+      int32x4_t t80_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_3), multipliers32, 1);
+      int16x8_t t81_0_2 = vrshrnq_n_s32(t80_0, t80_1, 12);
+      int16x8_t t81_1_2 = vrshrnq_n_s32(t80_2, t80_3, 12);
       vst1q_u16(&b0[2][0], vreinterpretq_u16_s16(t81_0_2));
       b0[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 0);
       b0[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t84_0 = vaddq_s16(v_0_29, values3_0_31);
-      const int16x8_t t84_1 = vaddq_s16(v_1_29, values3_1_31);
-      const int16x8_t t85_0 = vaddq_s16(t84_0, v_0_31);
-      const int16x8_t t85_1 = vaddq_s16(t84_1, v_1_31);
-      const int16x8_t values3_0_33 = vld1q_s16(&sums0[9][0]);
+      int16x8_t t84_0 = vaddq_s16(v_0_29, values3_0_31);
+      int16x8_t t84_1 = vaddq_s16(v_1_29, values3_1_31);
+      int16x8_t t85_0 = vaddq_s16(t84_0, v_0_31);
+      int16x8_t t85_1 = vaddq_s16(t84_1, v_1_31);
+      int16x8_t values3_0_33 = vld1q_s16(&sums0[9][0]);
       const int16_t values3_lanes_4[8] = {sums0[9][8], sums0[9][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_33 = vld1q_s16(values3_lanes_4);
-      const int16x8_t t86_0 = vaddq_s16(t85_0, values3_0_33);
-      const int16x8_t t86_1 = vaddq_s16(t85_1, values3_1_33);
-      const int16x8_t v_0_33 = vld1q_s16(&sums0[10][0]);
+      int16x8_t values3_1_33 = vld1q_s16(values3_lanes_4);
+      int16x8_t t86_0 = vaddq_s16(t85_0, values3_0_33);
+      int16x8_t t86_1 = vaddq_s16(t85_1, values3_1_33);
+      int16x8_t v_0_33 = vld1q_s16(&sums0[10][0]);
       const int16_t v_lanes_4[8] = {sums0[10][8], sums0[10][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_33 = vld1q_s16(v_lanes_4);
-      const int16x8_t total_0_33 = vaddq_s16(t86_0, v_0_33);
-      const int16x8_t total_1_33 = vaddq_s16(t86_1, v_1_33);
-      const int32x4_t t90_0_2 = vaddq_s32(v_0_30, values3_0_32);
-      const int32x4_t t90_1_2 = vaddq_s32(v_1_30, values3_1_32);
-      const int32x4_t t90_2_2 = vaddq_s32(v_2_15, values3_2_16);
-      const int32x4_t t91_0_2 = vaddq_s32(t90_0_2, v_0_32);
-      const int32x4_t t91_1_2 = vaddq_s32(t90_1_2, v_1_32);
-      const int32x4_t t91_2_2 = vaddq_s32(t90_2_2, v_2_16);
-      const int32x4_t values3_0_34 = vld1q_s32(&squares0[9][0]);
-      const int32x4_t values3_1_34 = vld1q_s32(&squares0[9][4]);
-      const int32x4_t values3_2_17 =
+      int16x8_t v_1_33 = vld1q_s16(v_lanes_4);
+      int16x8_t total_0_33 = vaddq_s16(t86_0, v_0_33);
+      int16x8_t total_1_33 = vaddq_s16(t86_1, v_1_33);
+      int32x4_t t90_0_2 = vaddq_s32(v_0_30, values3_0_32);
+      int32x4_t t90_1_2 = vaddq_s32(v_1_30, values3_1_32);
+      int32x4_t t90_2_2 = vaddq_s32(v_2_15, values3_2_16);
+      int32x4_t t91_0_2 = vaddq_s32(t90_0_2, v_0_32);
+      int32x4_t t91_1_2 = vaddq_s32(t90_1_2, v_1_32);
+      int32x4_t t91_2_2 = vaddq_s32(t90_2_2, v_2_16);
+      int32x4_t values3_0_34 = vld1q_s32(&squares0[9][0]);
+      int32x4_t values3_1_34 = vld1q_s32(&squares0[9][4]);
+      int32x4_t values3_2_17 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[9][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[9][8]), 1));
-      const int32x4_t t92_0_2 = vaddq_s32(t91_0_2, values3_0_34);
-      const int32x4_t t92_1_2 = vaddq_s32(t91_1_2, values3_1_34);
-      const int32x4_t t92_2_2 = vaddq_s32(t91_2_2, values3_2_17);
-      const int32x4_t v_0_34 = vld1q_s32(&squares0[10][0]);
-      const int32x4_t v_1_34 = vld1q_s32(&squares0[10][4]);
-      const int32x4_t v_2_17 =
+      int32x4_t t92_0_2 = vaddq_s32(t91_0_2, values3_0_34);
+      int32x4_t t92_1_2 = vaddq_s32(t91_1_2, values3_1_34);
+      int32x4_t t92_2_2 = vaddq_s32(t91_2_2, values3_2_17);
+      int32x4_t v_0_34 = vld1q_s32(&squares0[10][0]);
+      int32x4_t v_1_34 = vld1q_s32(&squares0[10][4]);
+      int32x4_t v_2_17 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[10][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[10][8]), 1));
-      const int32x4_t square_0_4 = vaddq_s32(t92_0_2, v_0_34);
-      const int32x4_t square_1_4 = vaddq_s32(t92_1_2, v_1_34);
-      const int32x4_t square_2_4 = vaddq_s32(t92_2_2, v_2_17);
-      const int32x4_t t94_0 = vmulq_laneq_s32(square_0_4, multipliers32, 0);
-      const int32x4_t t94_1 = vmulq_laneq_s32(square_1_4, multipliers32, 0);
-      const int32x4_t t94_2 = vmulq_laneq_s32(square_2_4, multipliers32, 0);
-      const uint32x4_t total_0_34 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_33)));
-      const uint32x4_t total_1_34 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_33));
-      const uint32x4_t total_2_17 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_33)));
-      const uint32x4_t total_3_17 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_33));
-      const uint32x4_t t96_0 = vmlsq_u32(vreinterpretq_u32_s32(t94_0), total_0_34, total_0_34);
-      const uint32x4_t t96_1 = vmlsq_u32(vreinterpretq_u32_s32(t94_1), total_1_34, total_1_34);
-      const uint32x4_t t96_2 = vmlsq_u32(vreinterpretq_u32_s32(t94_2), total_2_17, total_2_17);
-      const int32x4_t t98_0 = vmulq_n_s32(vreinterpretq_s32_u32(t96_0), (int32_t)scale_3);
-      const int32x4_t t98_1 = vmulq_n_s32(vreinterpretq_s32_u32(t96_1), (int32_t)scale_3);
-      const int32x4_t t98_2 = vmulq_n_s32(vreinterpretq_s32_u32(t96_2), (int32_t)scale_3);
-      const uint32x4_t t99_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_0), 20);
-      const uint32x4_t t99_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_1), 20);
-      const uint32x4_t t99_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_2), 20);
+      int32x4_t square_0_4 = vaddq_s32(t92_0_2, v_0_34);
+      int32x4_t square_1_4 = vaddq_s32(t92_1_2, v_1_34);
+      int32x4_t square_2_4 = vaddq_s32(t92_2_2, v_2_17);
+      int32x4_t t94_0 = vmulq_laneq_s32(square_0_4, multipliers32, 0);
+      int32x4_t t94_1 = vmulq_laneq_s32(square_1_4, multipliers32, 0);
+      int32x4_t t94_2 = vmulq_laneq_s32(square_2_4, multipliers32, 0);
+      uint32x4_t total_0_34 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_33)));
+      uint32x4_t total_1_34 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_33));
+      uint32x4_t total_2_17 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_33)));
+      uint32x4_t total_3_17 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_33));
+      uint32x4_t t96_0 = vmlsq_u32(vreinterpretq_u32_s32(t94_0), total_0_34, total_0_34);
+      uint32x4_t t96_1 = vmlsq_u32(vreinterpretq_u32_s32(t94_1), total_1_34, total_1_34);
+      uint32x4_t t96_2 = vmlsq_u32(vreinterpretq_u32_s32(t94_2), total_2_17, total_2_17);
+      int32x4_t t98_0 = vmulq_n_s32(vreinterpretq_s32_u32(t96_0), (int32_t)scale_3);
+      int32x4_t t98_1 = vmulq_n_s32(vreinterpretq_s32_u32(t96_1), (int32_t)scale_3);
+      int32x4_t t98_2 = vmulq_n_s32(vreinterpretq_s32_u32(t96_2), (int32_t)scale_3);
+      uint32x4_t t99_0_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_0), 20);
+      uint32x4_t t99_1_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_1), 20);
+      uint32x4_t t99_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t98_2), 20);
       const uint16_t a2_lanes_7[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_0_2, 2), 0, 255)],
@@ -1476,90 +1476,88 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t99_1_2, 3), 0, 255)]};
-      const uint16x8_t a2_0_4 = vld1q_u16(a2_lanes_7);
+      uint16x8_t a2_0_4 = vld1q_u16(a2_lanes_7);
       const uint16_t a2_lanes_8[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t99_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t99_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_4 = vld1q_u16(a2_lanes_8);
+      uint16x8_t a2_1_4 = vld1q_u16(a2_lanes_8);
       vst1q_s16(&a0[3][0], vreinterpretq_s16_u16(a2_0_4));
       a0[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_4), 0);
       a0[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_4), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t101_0_2 = vsubq_u16(k256, a2_0_4);
-      const uint16x8_t t101_1_2 = vsubq_u16(k256, a2_1_4);
-      const uint32x4_t t101_0_3 = vmovl_u16(vget_low_u16(t101_0_2));
-      const uint32x4_t t101_1_3 = vmovl_high_u16(t101_0_2);
-      const uint32x4_t t101_2 = vmovl_u16(vget_low_u16(t101_1_2));
-      const uint32x4_t t101_3 = vmovl_high_u16(t101_1_2);
-      const uint32x4_t t102_0 = vmulq_u32(t101_0_3, total_0_34);
-      const uint32x4_t t102_1 = vmulq_u32(t101_1_3, total_1_34);
-      const uint32x4_t t102_2 = vmulq_u32(t101_2, total_2_17);
-      const uint32x4_t t102_3 = vmulq_u32(t101_3, total_3_17);
-      const int32x4_t t103_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_0), multipliers32, 1);
-      const int32x4_t t103_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_1), multipliers32, 1);
-      const int32x4_t t103_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_2), multipliers32, 1);
-      const int32x4_t t103_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_3), multipliers32, 1);
-      const int16x8_t t104_0 = vrshrnq_n_s32(t103_0, t103_1, 12);
-      const int16x8_t t104_1 = vrshrnq_n_s32(t103_2, t103_3, 12);
+      uint16x8_t t101_0_2 = vsubq_u16(k256, a2_0_4);
+      uint16x8_t t101_1_2 = vsubq_u16(k256, a2_1_4);
+      uint32x4_t t101_0_3 = vmovl_u16(vget_low_u16(t101_0_2));
+      uint32x4_t t101_1_3 = vmovl_high_u16(t101_0_2);
+      uint32x4_t t101_2 = vmovl_u16(vget_low_u16(t101_1_2));
+      uint32x4_t t101_3 = vmovl_high_u16(t101_1_2);
+      uint32x4_t t102_0 = vmulq_u32(t101_0_3, total_0_34);
+      uint32x4_t t102_1 = vmulq_u32(t101_1_3, total_1_34);
+      uint32x4_t t102_2 = vmulq_u32(t101_2, total_2_17);
+      uint32x4_t t102_3 = vmulq_u32(t101_3, total_3_17);
+      int32x4_t t103_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_0), multipliers32, 1);
+      int32x4_t t103_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_1), multipliers32, 1);
+      int32x4_t t103_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_2), multipliers32, 1);
+      int32x4_t t103_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_3), multipliers32, 1);
+      int16x8_t t104_0 = vrshrnq_n_s32(t103_0, t103_1, 12);
+      int16x8_t t104_1 = vrshrnq_n_s32(t103_2, t103_3, 12);
       vst1q_u16(&b0[3][0], vreinterpretq_u16_s16(t104_0));
       b0[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 0);
       b0[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const int16x8_t t107_0 = vaddq_s16(v_0_31, values3_0_33);
-      const int16x8_t t107_1 = vaddq_s16(v_1_31, values3_1_33);
-      const int16x8_t t108_0_2 = vaddq_s16(t107_0, v_0_33);
-      const int16x8_t t108_1_2 = vaddq_s16(t107_1, v_1_33);
-      const int16x8_t values3_0_35 = vld1q_s16(&sums0[11][0]);
+      int16x8_t t107_0 = vaddq_s16(v_0_31, values3_0_33);
+      int16x8_t t107_1 = vaddq_s16(v_1_31, values3_1_33);
+      int16x8_t t108_0_2 = vaddq_s16(t107_0, v_0_33);
+      int16x8_t t108_1_2 = vaddq_s16(t107_1, v_1_33);
+      int16x8_t values3_0_35 = vld1q_s16(&sums0[11][0]);
       const int16_t values3_lanes_5[8] = {sums0[11][8], sums0[11][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values3_1_35 = vld1q_s16(values3_lanes_5);
-      const int16x8_t t109_0_2 = vaddq_s16(t108_0_2, values3_0_35);
-      const int16x8_t t109_1_2 = vaddq_s16(t108_1_2, values3_1_35);
-      const int16x8_t v_0_35 = vld1q_s16(&sums0[12][0]);
+      int16x8_t values3_1_35 = vld1q_s16(values3_lanes_5);
+      int16x8_t t109_0_2 = vaddq_s16(t108_0_2, values3_0_35);
+      int16x8_t t109_1_2 = vaddq_s16(t108_1_2, values3_1_35);
+      int16x8_t v_0_35 = vld1q_s16(&sums0[12][0]);
       const int16_t v_lanes_5[8] = {sums0[12][8], sums0[12][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_35 = vld1q_s16(v_lanes_5);
-      const int16x8_t total_0_35 = vaddq_s16(t109_0_2, v_0_35);
-      const int16x8_t total_1_35 = vaddq_s16(t109_1_2, v_1_35);
-      const int32x4_t t113_0 = vaddq_s32(v_0_32, values3_0_34);
-      const int32x4_t t113_1 = vaddq_s32(v_1_32, values3_1_34);
-      const int32x4_t t113_2 = vaddq_s32(v_2_16, values3_2_17);
-      const int32x4_t t114_0 = vaddq_s32(t113_0, v_0_34);
-      const int32x4_t t114_1 = vaddq_s32(t113_1, v_1_34);
-      const int32x4_t t114_2 = vaddq_s32(t113_2, v_2_17);
-      const int32x4_t values3_0_36 = vld1q_s32(&squares0[11][0]);
-      const int32x4_t values3_1_36 = vld1q_s32(&squares0[11][4]);
-      const int32x4_t values3_2_18 =
+      int16x8_t v_1_35 = vld1q_s16(v_lanes_5);
+      int16x8_t total_0_35 = vaddq_s16(t109_0_2, v_0_35);
+      int16x8_t total_1_35 = vaddq_s16(t109_1_2, v_1_35);
+      int32x4_t t113_0 = vaddq_s32(v_0_32, values3_0_34);
+      int32x4_t t113_1 = vaddq_s32(v_1_32, values3_1_34);
+      int32x4_t t113_2 = vaddq_s32(v_2_16, values3_2_17);
+      int32x4_t t114_0 = vaddq_s32(t113_0, v_0_34);
+      int32x4_t t114_1 = vaddq_s32(t113_1, v_1_34);
+      int32x4_t t114_2 = vaddq_s32(t113_2, v_2_17);
+      int32x4_t values3_0_36 = vld1q_s32(&squares0[11][0]);
+      int32x4_t values3_1_36 = vld1q_s32(&squares0[11][4]);
+      int32x4_t values3_2_18 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[11][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[11][8]), 1));
-      const int32x4_t t115_0 = vaddq_s32(t114_0, values3_0_36);
-      const int32x4_t t115_1 = vaddq_s32(t114_1, values3_1_36);
-      const int32x4_t t115_2 = vaddq_s32(t114_2, values3_2_18);
-      const int32x4_t v_0_36 = vld1q_s32(&squares0[12][0]);
-      const int32x4_t v_1_36 = vld1q_s32(&squares0[12][4]);
-      const int32x4_t v_2_18 =
+      int32x4_t t115_0 = vaddq_s32(t114_0, values3_0_36);
+      int32x4_t t115_1 = vaddq_s32(t114_1, values3_1_36);
+      int32x4_t t115_2 = vaddq_s32(t114_2, values3_2_18);
+      int32x4_t v_0_36 = vld1q_s32(&squares0[12][0]);
+      int32x4_t v_1_36 = vld1q_s32(&squares0[12][4]);
+      int32x4_t v_2_18 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares0[12][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares0[12][8]), 1));
-      const int32x4_t square_0_5 = vaddq_s32(t115_0, v_0_36);
-      const int32x4_t square_1_5 = vaddq_s32(t115_1, v_1_36);
-      const int32x4_t square_2_5 = vaddq_s32(t115_2, v_2_18);
-      const int32x4_t t117_0_2 = vmulq_laneq_s32(square_0_5, multipliers32, 0);
-      const int32x4_t t117_1_2 = vmulq_laneq_s32(square_1_5, multipliers32, 0);
-      const int32x4_t t117_2 = vmulq_laneq_s32(square_2_5, multipliers32, 0);
-      const uint32x4_t total_0_36 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_35)));
-      const uint32x4_t total_1_36 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_35));
-      const uint32x4_t total_2_18 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_35)));
-      const uint32x4_t total_3_18 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_35));
-      const uint32x4_t t119_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_0_2), total_0_36,
-          total_0_36);
-      const uint32x4_t t119_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_1_2), total_1_36,
-          total_1_36);
-      const uint32x4_t t119_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_2), total_2_18, total_2_18);
-      const int32x4_t t121_0 = vmulq_n_s32(vreinterpretq_s32_u32(t119_0_2), (int32_t)scale_3);
-      const int32x4_t t121_1 = vmulq_n_s32(vreinterpretq_s32_u32(t119_1_2), (int32_t)scale_3);
-      const int32x4_t t121_2 = vmulq_n_s32(vreinterpretq_s32_u32(t119_2), (int32_t)scale_3);
-      const uint32x4_t t122_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_0), 20);
-      const uint32x4_t t122_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_1), 20);
-      const uint32x4_t t122_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_2), 20);
+      int32x4_t square_0_5 = vaddq_s32(t115_0, v_0_36);
+      int32x4_t square_1_5 = vaddq_s32(t115_1, v_1_36);
+      int32x4_t square_2_5 = vaddq_s32(t115_2, v_2_18);
+      int32x4_t t117_0_2 = vmulq_laneq_s32(square_0_5, multipliers32, 0);
+      int32x4_t t117_1_2 = vmulq_laneq_s32(square_1_5, multipliers32, 0);
+      int32x4_t t117_2 = vmulq_laneq_s32(square_2_5, multipliers32, 0);
+      uint32x4_t total_0_36 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_35)));
+      uint32x4_t total_1_36 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_35));
+      uint32x4_t total_2_18 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_35)));
+      uint32x4_t total_3_18 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_35));
+      uint32x4_t t119_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_0_2), total_0_36, total_0_36);
+      uint32x4_t t119_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_1_2), total_1_36, total_1_36);
+      uint32x4_t t119_2 = vmlsq_u32(vreinterpretq_u32_s32(t117_2), total_2_18, total_2_18);
+      int32x4_t t121_0 = vmulq_n_s32(vreinterpretq_s32_u32(t119_0_2), (int32_t)scale_3);
+      int32x4_t t121_1 = vmulq_n_s32(vreinterpretq_s32_u32(t119_1_2), (int32_t)scale_3);
+      int32x4_t t121_2 = vmulq_n_s32(vreinterpretq_s32_u32(t119_2), (int32_t)scale_3);
+      uint32x4_t t122_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_0), 20);
+      uint32x4_t t122_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_1), 20);
+      uint32x4_t t122_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t121_2), 20);
       const uint16_t a2_lanes_9[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_0, 2), 0, 255)],
@@ -1568,32 +1566,32 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t122_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_5 = vld1q_u16(a2_lanes_9);
+      uint16x8_t a2_0_5 = vld1q_u16(a2_lanes_9);
       const uint16_t a2_lanes_10[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t122_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t122_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_5 = vld1q_u16(a2_lanes_10);
+      uint16x8_t a2_1_5 = vld1q_u16(a2_lanes_10);
       vst1q_s16(&a0[4][0], vreinterpretq_s16_u16(a2_0_5));
       a0[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_5), 0);
       a0[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_5), 1);
       DAEDALUS_READ_LATER(sums0);
       DAEDALUS_READ_LATER(squares0);
-      const uint16x8_t t124_0 = vsubq_u16(k256, a2_0_5);
-      const uint16x8_t t124_1 = vsubq_u16(k256, a2_1_5);
-      const uint32x4_t t124_0_2 = vmovl_u16(vget_low_u16(t124_0));
-      const uint32x4_t t124_1_2 = vmovl_high_u16(t124_0);
-      const uint32x4_t t124_2 = vmovl_u16(vget_low_u16(t124_1));
-      const uint32x4_t t124_3 = vmovl_high_u16(t124_1);
-      const uint32x4_t t125_0 = vmulq_u32(t124_0_2, total_0_36);
-      const uint32x4_t t125_1 = vmulq_u32(t124_1_2, total_1_36);
-      const uint32x4_t t125_2 = vmulq_u32(t124_2, total_2_18);
-      const uint32x4_t t125_3 = vmulq_u32(t124_3, total_3_18);
-      const int32x4_t t126_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_0), multipliers32, 1);
-      const int32x4_t t126_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_1), multipliers32, 1);
-      const int32x4_t t126_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_2), multipliers32, 1);
-      const int32x4_t t126_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_3), multipliers32, 1);
-      const int16x8_t t127_0_2 = vrshrnq_n_s32(t126_0_2, t126_1_2, 12);
-      const int16x8_t t127_1_2 = vrshrnq_n_s32(t126_2_2, t126_3_2, 12);
+      uint16x8_t t124_0 = vsubq_u16(k256, a2_0_5);
+      uint16x8_t t124_1 = vsubq_u16(k256, a2_1_5);
+      uint32x4_t t124_0_2 = vmovl_u16(vget_low_u16(t124_0));
+      uint32x4_t t124_1_2 = vmovl_high_u16(t124_0);
+      uint32x4_t t124_2 = vmovl_u16(vget_low_u16(t124_1));
+      uint32x4_t t124_3 = vmovl_high_u16(t124_1);
+      uint32x4_t t125_0 = vmulq_u32(t124_0_2, total_0_36);
+      uint32x4_t t125_1 = vmulq_u32(t124_1_2, total_1_36);
+      uint32x4_t t125_2 = vmulq_u32(t124_2, total_2_18);
+      uint32x4_t t125_3 = vmulq_u32(t124_3, total_3_18);
+      int32x4_t t126_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_0), multipliers32, 1);
+      int32x4_t t126_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_1), multipliers32, 1);
+      int32x4_t t126_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_2), multipliers32, 1);
+      int32x4_t t126_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_3), multipliers32, 1);
+      int16x8_t t127_0_2 = vrshrnq_n_s32(t126_0_2, t126_1_2, 12);
+      int16x8_t t127_1_2 = vrshrnq_n_s32(t126_2_2, t126_3_2, 12);
       vst1q_u16(&b0[4][0], vreinterpretq_u16_s16(t127_0_2));
       b0[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 0);
       b0[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 1);
@@ -1603,280 +1601,261 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 3 of 9: x = 0..7; writes flt0 */
   {
-    const int32_t scale_4 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_4 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_4 > 0) {
-      const int16x8_t t4 = vld1q_s16(&a0[0][0]);
-      const int16x8_t values0 = vmulq_laneq_s16(t4, multipliers16, 0);
-      const int16x8_t t12 = vld1q_s16(&a0[1][0]);
-      const int16x8_t values0_4 = vmulq_laneq_s16(t12, multipliers16, 0);
-      const int16x8_t t7 = vld1q_s16(&a0[0][1]);
-      const int16x8_t t18 = vmlaq_laneq_s16(values0, t7, multipliers16, 1);
-      const int16x8_t t10 = vld1q_s16(&a0[0][2]);
-      const int16x8_t t19 = vmlaq_laneq_s16(t18, t10, multipliers16, 0);
-      const int16x8_t t20 = vaddq_s16(t19, values0_4);
-      const int16x8_t t14 = vld1q_s16(&a0[1][1]);
-      const int16x8_t t21 = vmlaq_laneq_s16(t20, t14, multipliers16, 1);
-      const int16x8_t t16 = vld1q_s16(&a0[1][2]);
-      const int16x8_t total = vmlaq_laneq_s16(t21, t16, multipliers16, 0);
-      const uint8x8_t t23 = vld1_u8(&src[0]);
-      const uint16x8_t t23_4 = vmovl_u8(t23);
-      const uint32x4_t t24_0 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total)),
-          vget_low_u16(t23_4));
-      const uint32x4_t t24_1 = vmull_high_u16(vreinterpretq_u16_s16(total), t23_4);
-      const uint16x8_t t25 = vld1q_u16(&b0[0][0]);
-      const uint32x4_t t25_0_2 = vmovl_u16(vget_low_u16(t25));
-      const uint32x4_t t25_1_2 = vmovl_high_u16(t25);
-      const int32x4_t values0_0_16 = vmulq_laneq_s32(vreinterpretq_s32_u32(t25_0_2), multipliers32,
-          2);
-      const int32x4_t values0_1_16 = vmulq_laneq_s32(vreinterpretq_s32_u32(t25_1_2), multipliers32,
-          2);
-      const uint16x8_t t31 = vld1q_u16(&b0[1][0]);
-      const uint32x4_t t31_0_3 = vmovl_u16(vget_low_u16(t31));
-      const uint32x4_t t31_1_3 = vmovl_high_u16(t31);
-      const int32x4_t values0_0_17 = vmulq_laneq_s32(vreinterpretq_s32_u32(t31_0_3), multipliers32,
-          2);
-      const int32x4_t values0_1_17 = vmulq_laneq_s32(vreinterpretq_s32_u32(t31_1_3), multipliers32,
-          2);
-      const uint16x8_t t27 = vld1q_u16(&b0[0][1]);
-      const uint32x4_t t27_0_3 = vmovl_u16(vget_low_u16(t27));
-      const uint32x4_t t27_1_3 = vmovl_high_u16(t27);
-      const int32x4_t t37_0_2 = vmlaq_laneq_s32(values0_0_16, vreinterpretq_s32_u32(t27_0_3),
+      int16x8_t t4 = vld1q_s16(&a0[0][0]);
+      int16x8_t values0 = vmulq_laneq_s16(t4, multipliers16, 0);
+      int16x8_t t12 = vld1q_s16(&a0[1][0]);
+      int16x8_t values0_4 = vmulq_laneq_s16(t12, multipliers16, 0);
+      int16x8_t t7 = vld1q_s16(&a0[0][1]);
+      int16x8_t t18 = vmlaq_laneq_s16(values0, t7, multipliers16, 1);
+      int16x8_t t10 = vld1q_s16(&a0[0][2]);
+      int16x8_t t19 = vmlaq_laneq_s16(t18, t10, multipliers16, 0);
+      int16x8_t t20 = vaddq_s16(t19, values0_4);
+      int16x8_t t14 = vld1q_s16(&a0[1][1]);
+      int16x8_t t21 = vmlaq_laneq_s16(t20, t14, multipliers16, 1);
+      int16x8_t t16 = vld1q_s16(&a0[1][2]);
+      int16x8_t total = vmlaq_laneq_s16(t21, t16, multipliers16, 0);
+      uint8x8_t t23 = vld1_u8(&src[0]);
+      uint16x8_t t23_4 = vmovl_u8(t23);
+      uint32x4_t t24_0 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total)), vget_low_u16(t23_4));
+      uint32x4_t t24_1 = vmull_high_u16(vreinterpretq_u16_s16(total), t23_4);
+      uint16x8_t t25 = vld1q_u16(&b0[0][0]);
+      uint32x4_t t25_0_2 = vmovl_u16(vget_low_u16(t25));
+      uint32x4_t t25_1_2 = vmovl_high_u16(t25);
+      int32x4_t values0_0_16 = vmulq_laneq_s32(vreinterpretq_s32_u32(t25_0_2), multipliers32, 2);
+      int32x4_t values0_1_16 = vmulq_laneq_s32(vreinterpretq_s32_u32(t25_1_2), multipliers32, 2);
+      uint16x8_t t31 = vld1q_u16(&b0[1][0]);
+      uint32x4_t t31_0_3 = vmovl_u16(vget_low_u16(t31));
+      uint32x4_t t31_1_3 = vmovl_high_u16(t31);
+      int32x4_t values0_0_17 = vmulq_laneq_s32(vreinterpretq_s32_u32(t31_0_3), multipliers32, 2);
+      int32x4_t values0_1_17 = vmulq_laneq_s32(vreinterpretq_s32_u32(t31_1_3), multipliers32, 2);
+      uint16x8_t t27 = vld1q_u16(&b0[0][1]);
+      uint32x4_t t27_0_3 = vmovl_u16(vget_low_u16(t27));
+      uint32x4_t t27_1_3 = vmovl_high_u16(t27);
+      int32x4_t t37_0_2 = vmlaq_laneq_s32(values0_0_16, vreinterpretq_s32_u32(t27_0_3),
           multipliers32, 3);
-      const int32x4_t t37_1_2 = vmlaq_laneq_s32(values0_1_16, vreinterpretq_s32_u32(t27_1_3),
+      int32x4_t t37_1_2 = vmlaq_laneq_s32(values0_1_16, vreinterpretq_s32_u32(t27_1_3),
           multipliers32, 3);
-      const uint16x8_t t29 = vld1q_u16(&b0[0][2]);
-      const uint32x4_t t29_0_2 = vmovl_u16(vget_low_u16(t29));
-      const uint32x4_t t29_1_2 = vmovl_high_u16(t29);
-      const int32x4_t t38_0_3 = vmlaq_laneq_s32(t37_0_2, vreinterpretq_s32_u32(t29_0_2),
+      uint16x8_t t29 = vld1q_u16(&b0[0][2]);
+      uint32x4_t t29_0_2 = vmovl_u16(vget_low_u16(t29));
+      uint32x4_t t29_1_2 = vmovl_high_u16(t29);
+      int32x4_t t38_0_3 = vmlaq_laneq_s32(t37_0_2, vreinterpretq_s32_u32(t29_0_2), multipliers32,
+          2);
+      int32x4_t t38_1_3 = vmlaq_laneq_s32(t37_1_2, vreinterpretq_s32_u32(t29_1_2), multipliers32,
+          2);
+      int32x4_t t39_0_2 = vaddq_s32(t38_0_3, values0_0_17);
+      int32x4_t t39_1_2 = vaddq_s32(t38_1_3, values0_1_17);
+      uint16x8_t t33 = vld1q_u16(&b0[1][1]);
+      uint32x4_t t33_0 = vmovl_u16(vget_low_u16(t33));
+      uint32x4_t t33_1 = vmovl_high_u16(t33);
+      int32x4_t t40_0_2 = vmlaq_laneq_s32(t39_0_2, vreinterpretq_s32_u32(t33_0), multipliers32, 3);
+      int32x4_t t40_1_2 = vmlaq_laneq_s32(t39_1_2, vreinterpretq_s32_u32(t33_1), multipliers32, 3);
+      uint16x8_t t35 = vld1q_u16(&b0[1][2]);
+      uint32x4_t t35_0_2 = vmovl_u16(vget_low_u16(t35));
+      uint32x4_t t35_1_2 = vmovl_high_u16(t35);
+      int32x4_t total_0_37 = vmlaq_laneq_s32(t40_0_2, vreinterpretq_s32_u32(t35_0_2),
           multipliers32, 2);
-      const int32x4_t t38_1_3 = vmlaq_laneq_s32(t37_1_2, vreinterpretq_s32_u32(t29_1_2),
+      int32x4_t total_1_37 = vmlaq_laneq_s32(t40_1_2, vreinterpretq_s32_u32(t35_1_2),
           multipliers32, 2);
-      const int32x4_t t39_0_2 = vaddq_s32(t38_0_3, values0_0_17);
-      const int32x4_t t39_1_2 = vaddq_s32(t38_1_3, values0_1_17);
-      const uint16x8_t t33 = vld1q_u16(&b0[1][1]);
-      const uint32x4_t t33_0 = vmovl_u16(vget_low_u16(t33));
-      const uint32x4_t t33_1 = vmovl_high_u16(t33);
-      const int32x4_t t40_0_2 = vmlaq_laneq_s32(t39_0_2, vreinterpretq_s32_u32(t33_0),
-          multipliers32, 3);
-      const int32x4_t t40_1_2 = vmlaq_laneq_s32(t39_1_2, vreinterpretq_s32_u32(t33_1),
-          multipliers32, 3);
-      const uint16x8_t t35 = vld1q_u16(&b0[1][2]);
-      const uint32x4_t t35_0_2 = vmovl_u16(vget_low_u16(t35));
-      const uint32x4_t t35_1_2 = vmovl_high_u16(t35);
-      const int32x4_t total_0_37 = vmlaq_laneq_s32(t40_0_2, vreinterpretq_s32_u32(t35_0_2),
-          multipliers32, 2);
-      const int32x4_t total_1_37 = vmlaq_laneq_s32(t40_1_2, vreinterpretq_s32_u32(t35_1_2),
-          multipliers32, 2);
-      const uint32x4_t t42_0 = vaddq_u32(t24_0, vreinterpretq_u32_s32(total_0_37));
-      const uint32x4_t t42_1 = vaddq_u32(t24_1, vreinterpretq_u32_s32(total_1_37));
-      const uint16x8_t t43 = vrshrnq_n_u32(t42_0, t42_1, 9);
+      uint32x4_t t42_0 = vaddq_u32(t24_0, vreinterpretq_u32_s32(total_0_37));
+      uint32x4_t t42_1 = vaddq_u32(t24_1, vreinterpretq_u32_s32(total_1_37));
+      uint16x8_t t43 = vrshrnq_n_u32(t42_0, t42_1, 9);
       vst1q_s16(&flt0[0][0], vreinterpretq_s16_u16(t43));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t44 = vmlaq_laneq_s16(values0_4, t14, multipliers16, 1);
-      const int16x8_t total_4 = vmlaq_laneq_s16(t44, t16, multipliers16, 0);
-      const uint8x8_t t46 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t46_4 = vmovl_u8(t46);
-      const uint32x4_t v_0_37 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_4)),
+      int16x8_t t44 = vmlaq_laneq_s16(values0_4, t14, multipliers16, 1);
+      int16x8_t total_4 = vmlaq_laneq_s16(t44, t16, multipliers16, 0);
+      uint8x8_t t46 = vld1_u8(&src[src_stride]);
+      uint16x8_t t46_4 = vmovl_u8(t46);
+      uint32x4_t v_0_37 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_4)),
           vget_low_u16(t46_4));
-      const uint32x4_t v_1_37 = vmull_high_u16(vreinterpretq_u16_s16(total_4), t46_4);
-      const int32x4_t t48_0_2 = vmlaq_laneq_s32(values0_0_17, vreinterpretq_s32_u32(t33_0),
+      uint32x4_t v_1_37 = vmull_high_u16(vreinterpretq_u16_s16(total_4), t46_4);
+      int32x4_t t48_0_2 = vmlaq_laneq_s32(values0_0_17, vreinterpretq_s32_u32(t33_0),
           multipliers32, 3);
-      const int32x4_t t48_1_2 = vmlaq_laneq_s32(values0_1_17, vreinterpretq_s32_u32(t33_1),
+      int32x4_t t48_1_2 = vmlaq_laneq_s32(values0_1_17, vreinterpretq_s32_u32(t33_1),
           multipliers32, 3);
-      const int32x4_t total_0_38 = vmlaq_laneq_s32(t48_0_2, vreinterpretq_s32_u32(t35_0_2),
+      int32x4_t total_0_38 = vmlaq_laneq_s32(t48_0_2, vreinterpretq_s32_u32(t35_0_2),
           multipliers32, 2);
-      const int32x4_t total_1_38 = vmlaq_laneq_s32(t48_1_2, vreinterpretq_s32_u32(t35_1_2),
+      int32x4_t total_1_38 = vmlaq_laneq_s32(t48_1_2, vreinterpretq_s32_u32(t35_1_2),
           multipliers32, 2);
-      const uint32x4_t t50_0_2 = vaddq_u32(v_0_37, vreinterpretq_u32_s32(total_0_38));
-      const uint32x4_t t50_1_2 = vaddq_u32(v_1_37, vreinterpretq_u32_s32(total_1_38));
-      const uint16x8_t t51 = vrshrnq_n_u32(t50_0_2, t50_1_2, 8);
+      uint32x4_t t50_0_2 = vaddq_u32(v_0_37, vreinterpretq_u32_s32(total_0_38));
+      uint32x4_t t50_1_2 = vaddq_u32(v_1_37, vreinterpretq_u32_s32(total_1_38));
+      uint16x8_t t51 = vrshrnq_n_u32(t50_0_2, t50_1_2, 8);
       vst1q_s16(&flt0[1][0], vreinterpretq_s16_u16(t51));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t52 = vld1q_s16(&a0[2][0]);
-      const int16x8_t values0_5 = vmulq_laneq_s16(t52, multipliers16, 0);
-      const int16x8_t t58 = vaddq_s16(total_4, values0_5);
-      const int16x8_t t54 = vld1q_s16(&a0[2][1]);
-      const int16x8_t t59 = vmlaq_laneq_s16(t58, t54, multipliers16, 1);
-      const int16x8_t t56 = vld1q_s16(&a0[2][2]);
-      const int16x8_t total_5 = vmlaq_laneq_s16(t59, t56, multipliers16, 0);
-      const uint8x8_t t61 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t61_2 = vmovl_u8(t61);
-      const uint32x4_t t62_0_2 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_5)),
+      int16x8_t t52 = vld1q_s16(&a0[2][0]);
+      int16x8_t values0_5 = vmulq_laneq_s16(t52, multipliers16, 0);
+      int16x8_t t58 = vaddq_s16(total_4, values0_5);
+      int16x8_t t54 = vld1q_s16(&a0[2][1]);
+      int16x8_t t59 = vmlaq_laneq_s16(t58, t54, multipliers16, 1);
+      int16x8_t t56 = vld1q_s16(&a0[2][2]);
+      int16x8_t total_5 = vmlaq_laneq_s16(t59, t56, multipliers16, 0);
+      uint8x8_t t61 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t61_2 = vmovl_u8(t61);
+      uint32x4_t t62_0_2 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_5)),
           vget_low_u16(t61_2));
-      const uint32x4_t t62_1_2 = vmull_high_u16(vreinterpretq_u16_s16(total_5), t61_2);
-      const uint16x8_t t63 = vld1q_u16(&b0[2][0]);
-      const uint32x4_t t63_0_3 = vmovl_u16(vget_low_u16(t63));
-      const uint32x4_t t63_1_3 = vmovl_high_u16(t63);
-      const int32x4_t values0_0_18 = vmulq_laneq_s32(vreinterpretq_s32_u32(t63_0_3), multipliers32,
+      uint32x4_t t62_1_2 = vmull_high_u16(vreinterpretq_u16_s16(total_5), t61_2);
+      uint16x8_t t63 = vld1q_u16(&b0[2][0]);
+      uint32x4_t t63_0_3 = vmovl_u16(vget_low_u16(t63));
+      uint32x4_t t63_1_3 = vmovl_high_u16(t63);
+      int32x4_t values0_0_18 = vmulq_laneq_s32(vreinterpretq_s32_u32(t63_0_3), multipliers32, 2);
+      int32x4_t values0_1_18 = vmulq_laneq_s32(vreinterpretq_s32_u32(t63_1_3), multipliers32, 2);
+      int32x4_t t69_0_2 = vaddq_s32(total_0_38, values0_0_18);
+      int32x4_t t69_1_2 = vaddq_s32(total_1_38, values0_1_18);
+      uint16x8_t t65 = vld1q_u16(&b0[2][1]);
+      uint32x4_t t65_0_2 = vmovl_u16(vget_low_u16(t65));
+      uint32x4_t t65_1_2 = vmovl_high_u16(t65);
+      int32x4_t t70_0 = vmlaq_laneq_s32(t69_0_2, vreinterpretq_s32_u32(t65_0_2), multipliers32, 3);
+      int32x4_t t70_1 = vmlaq_laneq_s32(t69_1_2, vreinterpretq_s32_u32(t65_1_2), multipliers32, 3);
+      uint16x8_t t67 = vld1q_u16(&b0[2][2]);
+      uint32x4_t t67_0_2 = vmovl_u16(vget_low_u16(t67));
+      uint32x4_t t67_1_2 = vmovl_high_u16(t67);
+      int32x4_t total_0_39 = vmlaq_laneq_s32(t70_0, vreinterpretq_s32_u32(t67_0_2), multipliers32,
           2);
-      const int32x4_t values0_1_18 = vmulq_laneq_s32(vreinterpretq_s32_u32(t63_1_3), multipliers32,
+      int32x4_t total_1_39 = vmlaq_laneq_s32(t70_1, vreinterpretq_s32_u32(t67_1_2), multipliers32,
           2);
-      const int32x4_t t69_0_2 = vaddq_s32(total_0_38, values0_0_18);
-      const int32x4_t t69_1_2 = vaddq_s32(total_1_38, values0_1_18);
-      const uint16x8_t t65 = vld1q_u16(&b0[2][1]);
-      const uint32x4_t t65_0_2 = vmovl_u16(vget_low_u16(t65));
-      const uint32x4_t t65_1_2 = vmovl_high_u16(t65);
-      const int32x4_t t70_0 = vmlaq_laneq_s32(t69_0_2, vreinterpretq_s32_u32(t65_0_2),
-          multipliers32, 3);
-      const int32x4_t t70_1 = vmlaq_laneq_s32(t69_1_2, vreinterpretq_s32_u32(t65_1_2),
-          multipliers32, 3);
-      const uint16x8_t t67 = vld1q_u16(&b0[2][2]);
-      const uint32x4_t t67_0_2 = vmovl_u16(vget_low_u16(t67));
-      const uint32x4_t t67_1_2 = vmovl_high_u16(t67);
-      const int32x4_t total_0_39 = vmlaq_laneq_s32(t70_0, vreinterpretq_s32_u32(t67_0_2),
-          multipliers32, 2);
-      const int32x4_t total_1_39 = vmlaq_laneq_s32(t70_1, vreinterpretq_s32_u32(t67_1_2),
-          multipliers32, 2);
-      const uint32x4_t t72_0_2 = vaddq_u32(t62_0_2, vreinterpretq_u32_s32(total_0_39));
-      const uint32x4_t t72_1_2 = vaddq_u32(t62_1_2, vreinterpretq_u32_s32(total_1_39));
-      const uint16x8_t t73 = vrshrnq_n_u32(t72_0_2, t72_1_2, 9);
+      uint32x4_t t72_0_2 = vaddq_u32(t62_0_2, vreinterpretq_u32_s32(total_0_39));
+      uint32x4_t t72_1_2 = vaddq_u32(t62_1_2, vreinterpretq_u32_s32(total_1_39));
+      uint16x8_t t73 = vrshrnq_n_u32(t72_0_2, t72_1_2, 9);
       vst1q_s16(&flt0[2][0], vreinterpretq_s16_u16(t73));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t74 = vmlaq_laneq_s16(values0_5, t54, multipliers16, 1);
-      const int16x8_t total_6 = vmlaq_laneq_s16(t74, t56, multipliers16, 0);
-      const uint8x8_t t76 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t76_4 = vmovl_u8(t76);
-      const uint32x4_t v_0_38 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_6)),
+      int16x8_t t74 = vmlaq_laneq_s16(values0_5, t54, multipliers16, 1);
+      int16x8_t total_6 = vmlaq_laneq_s16(t74, t56, multipliers16, 0);
+      uint8x8_t t76 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t76_4 = vmovl_u8(t76);
+      uint32x4_t v_0_38 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_6)),
           vget_low_u16(t76_4));
-      const uint32x4_t v_1_38 = vmull_high_u16(vreinterpretq_u16_s16(total_6), t76_4);
-      const int32x4_t t78_0_3 = vmlaq_laneq_s32(values0_0_18, vreinterpretq_s32_u32(t65_0_2),
+      uint32x4_t v_1_38 = vmull_high_u16(vreinterpretq_u16_s16(total_6), t76_4);
+      int32x4_t t78_0_3 = vmlaq_laneq_s32(values0_0_18, vreinterpretq_s32_u32(t65_0_2),
           multipliers32, 3);
-      const int32x4_t t78_1_3 = vmlaq_laneq_s32(values0_1_18, vreinterpretq_s32_u32(t65_1_2),
+      int32x4_t t78_1_3 = vmlaq_laneq_s32(values0_1_18, vreinterpretq_s32_u32(t65_1_2),
           multipliers32, 3);
-      const int32x4_t total_0_40 = vmlaq_laneq_s32(t78_0_3, vreinterpretq_s32_u32(t67_0_2),
+      int32x4_t total_0_40 = vmlaq_laneq_s32(t78_0_3, vreinterpretq_s32_u32(t67_0_2),
           multipliers32, 2);
-      const int32x4_t total_1_40 = vmlaq_laneq_s32(t78_1_3, vreinterpretq_s32_u32(t67_1_2),
+      int32x4_t total_1_40 = vmlaq_laneq_s32(t78_1_3, vreinterpretq_s32_u32(t67_1_2),
           multipliers32, 2);
-      const uint32x4_t t80_0_2 = vaddq_u32(v_0_38, vreinterpretq_u32_s32(total_0_40));
-      const uint32x4_t t80_1_2 = vaddq_u32(v_1_38, vreinterpretq_u32_s32(total_1_40));
-      const uint16x8_t t81 = vrshrnq_n_u32(t80_0_2, t80_1_2, 8);
+      uint32x4_t t80_0_2 = vaddq_u32(v_0_38, vreinterpretq_u32_s32(total_0_40));
+      uint32x4_t t80_1_2 = vaddq_u32(v_1_38, vreinterpretq_u32_s32(total_1_40));
+      uint16x8_t t81 = vrshrnq_n_u32(t80_0_2, t80_1_2, 8);
       vst1q_s16(&flt0[3][0], vreinterpretq_s16_u16(t81));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t82 = vld1q_s16(&a0[3][0]);
-      const int16x8_t values0_6 = vmulq_laneq_s16(t82, multipliers16, 0);
-      const int16x8_t t88 = vaddq_s16(total_6, values0_6);
-      const int16x8_t t84 = vld1q_s16(&a0[3][1]);
-      const int16x8_t t89 = vmlaq_laneq_s16(t88, t84, multipliers16, 1);
-      const int16x8_t t86 = vld1q_s16(&a0[3][2]);
-      const int16x8_t total_7 = vmlaq_laneq_s16(t89, t86, multipliers16, 0);
-      const uint8x8_t t91 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t91_4 = vmovl_u8(t91);
-      const uint32x4_t t92_0_3 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_7)),
+      int16x8_t t82 = vld1q_s16(&a0[3][0]);
+      int16x8_t values0_6 = vmulq_laneq_s16(t82, multipliers16, 0);
+      int16x8_t t88 = vaddq_s16(total_6, values0_6);
+      int16x8_t t84 = vld1q_s16(&a0[3][1]);
+      int16x8_t t89 = vmlaq_laneq_s16(t88, t84, multipliers16, 1);
+      int16x8_t t86 = vld1q_s16(&a0[3][2]);
+      int16x8_t total_7 = vmlaq_laneq_s16(t89, t86, multipliers16, 0);
+      uint8x8_t t91 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t91_4 = vmovl_u8(t91);
+      uint32x4_t t92_0_3 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_7)),
           vget_low_u16(t91_4));
-      const uint32x4_t t92_1_3 = vmull_high_u16(vreinterpretq_u16_s16(total_7), t91_4);
-      const uint16x8_t t93 = vld1q_u16(&b0[3][0]);
-      const uint32x4_t t93_0 = vmovl_u16(vget_low_u16(t93));
-      const uint32x4_t t93_1 = vmovl_high_u16(t93);
-      const int32x4_t values0_0_19 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0), multipliers32,
+      uint32x4_t t92_1_3 = vmull_high_u16(vreinterpretq_u16_s16(total_7), t91_4);
+      uint16x8_t t93 = vld1q_u16(&b0[3][0]);
+      uint32x4_t t93_0 = vmovl_u16(vget_low_u16(t93));
+      uint32x4_t t93_1 = vmovl_high_u16(t93);
+      int32x4_t values0_0_19 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0), multipliers32, 2);
+      int32x4_t values0_1_19 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1), multipliers32, 2);
+      int32x4_t t99_0_3 = vaddq_s32(total_0_40, values0_0_19);
+      int32x4_t t99_1_3 = vaddq_s32(total_1_40, values0_1_19);
+      uint16x8_t t95 = vld1q_u16(&b0[3][1]);
+      uint32x4_t t95_0 = vmovl_u16(vget_low_u16(t95));
+      uint32x4_t t95_1 = vmovl_high_u16(t95);
+      int32x4_t t100_0_2 = vmlaq_laneq_s32(t99_0_3, vreinterpretq_s32_u32(t95_0), multipliers32, 3);
+      int32x4_t t100_1_2 = vmlaq_laneq_s32(t99_1_3, vreinterpretq_s32_u32(t95_1), multipliers32, 3);
+      uint16x8_t t97 = vld1q_u16(&b0[3][2]);
+      uint32x4_t t97_0 = vmovl_u16(vget_low_u16(t97));
+      uint32x4_t t97_1 = vmovl_high_u16(t97);
+      int32x4_t total_0_41 = vmlaq_laneq_s32(t100_0_2, vreinterpretq_s32_u32(t97_0), multipliers32,
           2);
-      const int32x4_t values0_1_19 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1), multipliers32,
+      int32x4_t total_1_41 = vmlaq_laneq_s32(t100_1_2, vreinterpretq_s32_u32(t97_1), multipliers32,
           2);
-      const int32x4_t t99_0_3 = vaddq_s32(total_0_40, values0_0_19);
-      const int32x4_t t99_1_3 = vaddq_s32(total_1_40, values0_1_19);
-      const uint16x8_t t95 = vld1q_u16(&b0[3][1]);
-      const uint32x4_t t95_0 = vmovl_u16(vget_low_u16(t95));
-      const uint32x4_t t95_1 = vmovl_high_u16(t95);
-      const int32x4_t t100_0_2 = vmlaq_laneq_s32(t99_0_3, vreinterpretq_s32_u32(t95_0),
-          multipliers32, 3);
-      const int32x4_t t100_1_2 = vmlaq_laneq_s32(t99_1_3, vreinterpretq_s32_u32(t95_1),
-          multipliers32, 3);
-      const uint16x8_t t97 = vld1q_u16(&b0[3][2]);
-      const uint32x4_t t97_0 = vmovl_u16(vget_low_u16(t97));
-      const uint32x4_t t97_1 = vmovl_high_u16(t97);
-      const int32x4_t total_0_41 = vmlaq_laneq_s32(t100_0_2, vreinterpretq_s32_u32(t97_0),
-          multipliers32, 2);
-      const int32x4_t total_1_41 = vmlaq_laneq_s32(t100_1_2, vreinterpretq_s32_u32(t97_1),
-          multipliers32, 2);
-      const uint32x4_t t102_0_2 = vaddq_u32(t92_0_3, vreinterpretq_u32_s32(total_0_41));
-      const uint32x4_t t102_1_2 = vaddq_u32(t92_1_3, vreinterpretq_u32_s32(total_1_41));
-      const uint16x8_t t103 = vrshrnq_n_u32(t102_0_2, t102_1_2, 9);
+      uint32x4_t t102_0_2 = vaddq_u32(t92_0_3, vreinterpretq_u32_s32(total_0_41));
+      uint32x4_t t102_1_2 = vaddq_u32(t92_1_3, vreinterpretq_u32_s32(total_1_41));
+      uint16x8_t t103 = vrshrnq_n_u32(t102_0_2, t102_1_2, 9);
       vst1q_s16(&flt0[4][0], vreinterpretq_s16_u16(t103));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t104 = vmlaq_laneq_s16(values0_6, t84, multipliers16, 1);
-      const int16x8_t total_8 = vmlaq_laneq_s16(t104, t86, multipliers16, 0);
-      const uint8x8_t t106 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t106_2 = vmovl_u8(t106);
-      const uint32x4_t v_0_39 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_8)),
+      int16x8_t t104 = vmlaq_laneq_s16(values0_6, t84, multipliers16, 1);
+      int16x8_t total_8 = vmlaq_laneq_s16(t104, t86, multipliers16, 0);
+      uint8x8_t t106 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t106_2 = vmovl_u8(t106);
+      uint32x4_t v_0_39 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_8)),
           vget_low_u16(t106_2));
-      const uint32x4_t v_1_39 = vmull_high_u16(vreinterpretq_u16_s16(total_8), t106_2);
-      const int32x4_t t108_0_3 = vmlaq_laneq_s32(values0_0_19, vreinterpretq_s32_u32(t95_0),
+      uint32x4_t v_1_39 = vmull_high_u16(vreinterpretq_u16_s16(total_8), t106_2);
+      int32x4_t t108_0_3 = vmlaq_laneq_s32(values0_0_19, vreinterpretq_s32_u32(t95_0),
           multipliers32, 3);
-      const int32x4_t t108_1_3 = vmlaq_laneq_s32(values0_1_19, vreinterpretq_s32_u32(t95_1),
+      int32x4_t t108_1_3 = vmlaq_laneq_s32(values0_1_19, vreinterpretq_s32_u32(t95_1),
           multipliers32, 3);
-      const int32x4_t total_0_42 = vmlaq_laneq_s32(t108_0_3, vreinterpretq_s32_u32(t97_0),
-          multipliers32, 2);
-      const int32x4_t total_1_42 = vmlaq_laneq_s32(t108_1_3, vreinterpretq_s32_u32(t97_1),
-          multipliers32, 2);
-      const uint32x4_t t110_0_2 = vaddq_u32(v_0_39, vreinterpretq_u32_s32(total_0_42));
-      const uint32x4_t t110_1_2 = vaddq_u32(v_1_39, vreinterpretq_u32_s32(total_1_42));
-      const uint16x8_t t111 = vrshrnq_n_u32(t110_0_2, t110_1_2, 8);
+      int32x4_t total_0_42 = vmlaq_laneq_s32(t108_0_3, vreinterpretq_s32_u32(t97_0), multipliers32,
+          2);
+      int32x4_t total_1_42 = vmlaq_laneq_s32(t108_1_3, vreinterpretq_s32_u32(t97_1), multipliers32,
+          2);
+      uint32x4_t t110_0_2 = vaddq_u32(v_0_39, vreinterpretq_u32_s32(total_0_42));
+      uint32x4_t t110_1_2 = vaddq_u32(v_1_39, vreinterpretq_u32_s32(total_1_42));
+      uint16x8_t t111 = vrshrnq_n_u32(t110_0_2, t110_1_2, 8);
       vst1q_s16(&flt0[5][0], vreinterpretq_s16_u16(t111));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t112 = vld1q_s16(&a0[4][0]);
-      const int16x8_t values0_7 = vmulq_laneq_s16(t112, multipliers16, 0);
-      const int16x8_t t118 = vaddq_s16(total_8, values0_7);
-      const int16x8_t t114 = vld1q_s16(&a0[4][1]);
-      const int16x8_t t119 = vmlaq_laneq_s16(t118, t114, multipliers16, 1);
-      const int16x8_t t116 = vld1q_s16(&a0[4][2]);
-      const int16x8_t total_9 = vmlaq_laneq_s16(t119, t116, multipliers16, 0);
-      const uint8x8_t t121 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t121_4 = vmovl_u8(t121);
-      const uint32x4_t t122_0_2 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_9)),
+      int16x8_t t112 = vld1q_s16(&a0[4][0]);
+      int16x8_t values0_7 = vmulq_laneq_s16(t112, multipliers16, 0);
+      int16x8_t t118 = vaddq_s16(total_8, values0_7);
+      int16x8_t t114 = vld1q_s16(&a0[4][1]);
+      int16x8_t t119 = vmlaq_laneq_s16(t118, t114, multipliers16, 1);
+      int16x8_t t116 = vld1q_s16(&a0[4][2]);
+      int16x8_t total_9 = vmlaq_laneq_s16(t119, t116, multipliers16, 0);
+      uint8x8_t t121 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t121_4 = vmovl_u8(t121);
+      uint32x4_t t122_0_2 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_9)),
           vget_low_u16(t121_4));
-      const uint32x4_t t122_1_2 = vmull_high_u16(vreinterpretq_u16_s16(total_9), t121_4);
-      const uint16x8_t t123 = vld1q_u16(&b0[4][0]);
-      const uint32x4_t t123_0 = vmovl_u16(vget_low_u16(t123));
-      const uint32x4_t t123_1 = vmovl_high_u16(t123);
-      const int32x4_t values0_0_20 = vmulq_laneq_s32(vreinterpretq_s32_u32(t123_0), multipliers32,
-          2);
-      const int32x4_t values0_1_20 = vmulq_laneq_s32(vreinterpretq_s32_u32(t123_1), multipliers32,
-          2);
-      const int32x4_t t129_0 = vaddq_s32(total_0_42, values0_0_20);
-      const int32x4_t t129_1 = vaddq_s32(total_1_42, values0_1_20);
-      const uint16x8_t t125 = vld1q_u16(&b0[4][1]);
-      const uint32x4_t t125_0_2 = vmovl_u16(vget_low_u16(t125));
-      const uint32x4_t t125_1_2 = vmovl_high_u16(t125);
-      const int32x4_t t130_0 = vmlaq_laneq_s32(t129_0, vreinterpretq_s32_u32(t125_0_2),
-          multipliers32, 3);
-      const int32x4_t t130_1 = vmlaq_laneq_s32(t129_1, vreinterpretq_s32_u32(t125_1_2),
-          multipliers32, 3);
-      const uint16x8_t t127 = vld1q_u16(&b0[4][2]);
-      const uint32x4_t t127_0_3 = vmovl_u16(vget_low_u16(t127));
-      const uint32x4_t t127_1_3 = vmovl_high_u16(t127);
-      const int32x4_t total_0_43 = vmlaq_laneq_s32(t130_0, vreinterpretq_s32_u32(t127_0_3),
+      uint32x4_t t122_1_2 = vmull_high_u16(vreinterpretq_u16_s16(total_9), t121_4);
+      uint16x8_t t123 = vld1q_u16(&b0[4][0]);
+      uint32x4_t t123_0 = vmovl_u16(vget_low_u16(t123));
+      uint32x4_t t123_1 = vmovl_high_u16(t123);
+      int32x4_t values0_0_20 = vmulq_laneq_s32(vreinterpretq_s32_u32(t123_0), multipliers32, 2);
+      int32x4_t values0_1_20 = vmulq_laneq_s32(vreinterpretq_s32_u32(t123_1), multipliers32, 2);
+      int32x4_t t129_0 = vaddq_s32(total_0_42, values0_0_20);
+      int32x4_t t129_1 = vaddq_s32(total_1_42, values0_1_20);
+      uint16x8_t t125 = vld1q_u16(&b0[4][1]);
+      uint32x4_t t125_0_2 = vmovl_u16(vget_low_u16(t125));
+      uint32x4_t t125_1_2 = vmovl_high_u16(t125);
+      int32x4_t t130_0 = vmlaq_laneq_s32(t129_0, vreinterpretq_s32_u32(t125_0_2), multipliers32, 3);
+      int32x4_t t130_1 = vmlaq_laneq_s32(t129_1, vreinterpretq_s32_u32(t125_1_2), multipliers32, 3);
+      uint16x8_t t127 = vld1q_u16(&b0[4][2]);
+      uint32x4_t t127_0_3 = vmovl_u16(vget_low_u16(t127));
+      uint32x4_t t127_1_3 = vmovl_high_u16(t127);
+      int32x4_t total_0_43 = vmlaq_laneq_s32(t130_0, vreinterpretq_s32_u32(t127_0_3),
           multipliers32, 2);
-      const int32x4_t total_1_43 = vmlaq_laneq_s32(t130_1, vreinterpretq_s32_u32(t127_1_3),
+      int32x4_t total_1_43 = vmlaq_laneq_s32(t130_1, vreinterpretq_s32_u32(t127_1_3),
           multipliers32, 2);
-      const uint32x4_t t132_0 = vaddq_u32(t122_0_2, vreinterpretq_u32_s32(total_0_43));
-      const uint32x4_t t132_1 = vaddq_u32(t122_1_2, vreinterpretq_u32_s32(total_1_43));
-      const uint16x8_t t133 = vrshrnq_n_u32(t132_0, t132_1, 9);
+      uint32x4_t t132_0 = vaddq_u32(t122_0_2, vreinterpretq_u32_s32(total_0_43));
+      uint32x4_t t132_1 = vaddq_u32(t122_1_2, vreinterpretq_u32_s32(total_1_43));
+      uint16x8_t t133 = vrshrnq_n_u32(t132_0, t132_1, 9);
       vst1q_s16(&flt0[6][0], vreinterpretq_s16_u16(t133));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
-      const int16x8_t t134 = vmlaq_laneq_s16(values0_7, t114, multipliers16, 1);
-      const int16x8_t total_10 = vmlaq_laneq_s16(t134, t116, multipliers16, 0);
-      const uint8x8_t t136 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t136_2 = vmovl_u8(t136);
-      const uint32x4_t v_0_40 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_10)),
+      int16x8_t t134 = vmlaq_laneq_s16(values0_7, t114, multipliers16, 1);
+      int16x8_t total_10 = vmlaq_laneq_s16(t134, t116, multipliers16, 0);
+      uint8x8_t t136 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t136_2 = vmovl_u8(t136);
+      uint32x4_t v_0_40 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_10)),
           vget_low_u16(t136_2));
-      const uint32x4_t v_1_40 = vmull_high_u16(vreinterpretq_u16_s16(total_10), t136_2);
-      const int32x4_t t138_0 = vmlaq_laneq_s32(values0_0_20, vreinterpretq_s32_u32(t125_0_2),
+      uint32x4_t v_1_40 = vmull_high_u16(vreinterpretq_u16_s16(total_10), t136_2);
+      int32x4_t t138_0 = vmlaq_laneq_s32(values0_0_20, vreinterpretq_s32_u32(t125_0_2),
           multipliers32, 3);
-      const int32x4_t t138_1 = vmlaq_laneq_s32(values0_1_20, vreinterpretq_s32_u32(t125_1_2),
+      int32x4_t t138_1 = vmlaq_laneq_s32(values0_1_20, vreinterpretq_s32_u32(t125_1_2),
           multipliers32, 3);
-      const int32x4_t total_0_44 = vmlaq_laneq_s32(t138_0, vreinterpretq_s32_u32(t127_0_3),
+      int32x4_t total_0_44 = vmlaq_laneq_s32(t138_0, vreinterpretq_s32_u32(t127_0_3),
           multipliers32, 2);
-      const int32x4_t total_1_44 = vmlaq_laneq_s32(t138_1, vreinterpretq_s32_u32(t127_1_3),
+      int32x4_t total_1_44 = vmlaq_laneq_s32(t138_1, vreinterpretq_s32_u32(t127_1_3),
           multipliers32, 2);
-      const uint32x4_t t140_0 = vaddq_u32(v_0_40, vreinterpretq_u32_s32(total_0_44));
-      const uint32x4_t t140_1 = vaddq_u32(v_1_40, vreinterpretq_u32_s32(total_1_44));
-      const uint16x8_t t141 = vrshrnq_n_u32(t140_0, t140_1, 8);
+      uint32x4_t t140_0 = vaddq_u32(v_0_40, vreinterpretq_u32_s32(total_0_44));
+      uint32x4_t t140_1 = vaddq_u32(v_1_40, vreinterpretq_u32_s32(total_1_44));
+      uint16x8_t t141 = vrshrnq_n_u32(t140_0, t140_1, 8);
       vst1q_s16(&flt0[7][0], vreinterpretq_s16_u16(t141));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1884,89 +1863,89 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 4 of 9: x = 0..7; writes flt0 */
   {
-    const int32_t scale_5 = scale0_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_5 = scale0_table[daedalus_clip(set, 0, 15)];
     if (scale_5 <= 0) {
-      const uint8x8_t t4_2 = vld1_u8(&src[0]);
-      const uint16x8_t t4_3 = vmovl_u8(t4_2);
-      const uint16x8_t t6 = vshlq_n_u16(t4_3, 4);
+      uint8x8_t t4_2 = vld1_u8(&src[0]);
+      uint16x8_t t4_3 = vmovl_u8(t4_2);
+      uint16x8_t t6 = vshlq_n_u16(t4_3, 4);
       vst1q_s16(&flt0[0][0], vreinterpretq_s16_u16(t6));
-      const uint8x8_t t7_2 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t7_3 = vmovl_u8(t7_2);
-      const uint16x8_t t8 = vshlq_n_u16(t7_3, 4);
+      uint8x8_t t7_2 = vld1_u8(&src[src_stride]);
+      uint16x8_t t7_3 = vmovl_u8(t7_2);
+      uint16x8_t t8 = vshlq_n_u16(t7_3, 4);
       vst1q_s16(&flt0[1][0], vreinterpretq_s16_u16(t8));
-      const uint8x8_t t9 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t9_2 = vmovl_u8(t9);
-      const uint16x8_t t10_2 = vshlq_n_u16(t9_2, 4);
+      uint8x8_t t9 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t9_2 = vmovl_u8(t9);
+      uint16x8_t t10_2 = vshlq_n_u16(t9_2, 4);
       vst1q_s16(&flt0[2][0], vreinterpretq_s16_u16(t10_2));
-      const uint8x8_t t11 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t11_2 = vmovl_u8(t11);
-      const uint16x8_t t12_2 = vshlq_n_u16(t11_2, 4);
+      uint8x8_t t11 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t11_2 = vmovl_u8(t11);
+      uint16x8_t t12_2 = vshlq_n_u16(t11_2, 4);
       vst1q_s16(&flt0[3][0], vreinterpretq_s16_u16(t12_2));
-      const uint8x8_t t13 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t13_2 = vmovl_u8(t13);
-      const uint16x8_t t14_2 = vshlq_n_u16(t13_2, 4);
+      uint8x8_t t13 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t13_2 = vmovl_u8(t13);
+      uint16x8_t t14_2 = vshlq_n_u16(t13_2, 4);
       vst1q_s16(&flt0[4][0], vreinterpretq_s16_u16(t14_2));
-      const uint8x8_t t15 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t15_2 = vmovl_u8(t15);
-      const uint16x8_t t16_2 = vshlq_n_u16(t15_2, 4);
+      uint8x8_t t15 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t15_2 = vmovl_u8(t15);
+      uint16x8_t t16_2 = vshlq_n_u16(t15_2, 4);
       vst1q_s16(&flt0[5][0], vreinterpretq_s16_u16(t16_2));
-      const uint8x8_t t17 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t17_2 = vmovl_u8(t17);
-      const uint16x8_t t18_4 = vshlq_n_u16(t17_2, 4);
+      uint8x8_t t17 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t17_2 = vmovl_u8(t17);
+      uint16x8_t t18_4 = vshlq_n_u16(t17_2, 4);
       vst1q_s16(&flt0[6][0], vreinterpretq_s16_u16(t18_4));
-      const uint8x8_t t19_4 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t19_5 = vmovl_u8(t19_4);
-      const uint16x8_t t20_4 = vshlq_n_u16(t19_5, 4);
+      uint8x8_t t19_4 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t19_5 = vmovl_u8(t19_4);
+      uint16x8_t t20_4 = vshlq_n_u16(t19_5, 4);
       vst1q_s16(&flt0[7][0], vreinterpretq_s16_u16(t20_4));
     }
   }
   /* stage 5 of 9: x = 0..9; writes sums1, squares1 */
   {
-    const int32_t scale_6 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_6 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_6 > 0) {
       const uint8_t row1_lanes_14[16] = {src[-2 * src_stride - 1], src[-2 * src_stride],
           src[-2 * src_stride + 1], src[-2 * src_stride + 2], src[-2 * src_stride + 3],
           src[-2 * src_stride + 4], src[-2 * src_stride + 5], src[-2 * src_stride + 6],
           src[-2 * src_stride + 7], src[-2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_14 = vld1q_u8(row1_lanes_14);
-      const uint16x8_t row1_0_14 = vmovl_u8(vget_low_u8(row1_14));
-      const uint16x8_t row1_1_14 = vmovl_high_u8(row1_14);
+      uint8x16_t row1_14 = vld1q_u8(row1_lanes_14);
+      uint16x8_t row1_0_14 = vmovl_u8(vget_low_u8(row1_14));
+      uint16x8_t row1_1_14 = vmovl_high_u8(row1_14);
       const uint8_t row0_lanes_14[16] = {src[-2 * src_stride - 2], src[-2 * src_stride - 1],
           src[-2 * src_stride], src[-2 * src_stride + 1], src[-2 * src_stride + 2],
           src[-2 * src_stride + 3], src[-2 * src_stride + 4], src[-2 * src_stride + 5],
           src[-2 * src_stride + 6], src[-2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_14 = vld1q_u8(row0_lanes_14);
-      const uint16x8_t row0_0_14 = vmovl_u8(vget_low_u8(row0_14));
-      const uint16x8_t row0_1_14 = vmovl_high_u8(row0_14);
-      const uint16x8_t t7_0 = vaddq_u16(row0_0_14, row1_0_14);
-      const uint16x8_t t7_1 = vaddq_u16(row0_1_14, row1_1_14);
+      uint8x16_t row0_14 = vld1q_u8(row0_lanes_14);
+      uint16x8_t row0_0_14 = vmovl_u8(vget_low_u8(row0_14));
+      uint16x8_t row0_1_14 = vmovl_high_u8(row0_14);
+      uint16x8_t t7_0 = vaddq_u16(row0_0_14, row1_0_14);
+      uint16x8_t t7_1 = vaddq_u16(row0_1_14, row1_1_14);
       const uint8_t row2_lanes_14[16] = {src[-2 * src_stride], src[-2 * src_stride + 1],
           src[-2 * src_stride + 2], src[-2 * src_stride + 3], src[-2 * src_stride + 4],
           src[-2 * src_stride + 5], src[-2 * src_stride + 6], src[-2 * src_stride + 7],
           src[-2 * src_stride + 8], src[-2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_14 = vld1q_u8(row2_lanes_14);
-      const uint16x8_t row2_0_14 = vmovl_u8(vget_low_u8(row2_14));
-      const uint16x8_t row2_1_14 = vmovl_high_u8(row2_14);
-      const uint16x8_t total_0_45 = vaddq_u16(t7_0, row2_0_14);
-      const uint16x8_t total_1_45 = vaddq_u16(t7_1, row2_1_14);
+      uint8x16_t row2_14 = vld1q_u8(row2_lanes_14);
+      uint16x8_t row2_0_14 = vmovl_u8(vget_low_u8(row2_14));
+      uint16x8_t row2_1_14 = vmovl_high_u8(row2_14);
+      uint16x8_t total_0_45 = vaddq_u16(t7_0, row2_0_14);
+      uint16x8_t total_1_45 = vaddq_u16(t7_1, row2_1_14);
       vst1q_s16(&sums1[0][0], vreinterpretq_s16_u16(total_0_45));
       sums1[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_45), 0);
       sums1[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_45), 1);
-      const uint16x8_t values0_0_21 = vmulq_u16(row0_0_14, row0_0_14);
-      const uint16x8_t values0_1_21 = vmulq_u16(row0_1_14, row0_1_14);
-      const uint16x8_t values1_0_16 = vmulq_u16(row1_0_14, row1_0_14);
-      const uint16x8_t values1_1_16 = vmulq_u16(row1_1_14, row1_1_14);
-      const uint16x8_t v_0_41 = vmulq_u16(row2_0_14, row2_0_14);
-      const uint16x8_t v_1_41 = vmulq_u16(row2_1_14, row2_1_14);
-      const uint32x4_t t12_0 = vaddl_u16(vget_low_u16(values0_0_21), vget_low_u16(values1_0_16));
-      const uint32x4_t t12_1 = vaddl_high_u16(values0_0_21, values1_0_16);
-      const uint32x4_t t12_2_2 = vaddl_u16(vget_low_u16(values0_1_21), vget_low_u16(values1_1_16));
-      const uint32x4_t v_0_42 = vmovl_u16(vget_low_u16(v_0_41));
-      const uint32x4_t v_1_42 = vmovl_high_u16(v_0_41);
-      const uint32x4_t v_2_19 = vmovl_u16(vget_low_u16(v_1_41));
-      const uint32x4_t total_0_46 = vaddq_u32(t12_0, v_0_42);
-      const uint32x4_t total_1_46 = vaddq_u32(t12_1, v_1_42);
-      const uint32x4_t total_2_19 = vaddq_u32(t12_2_2, v_2_19);
+      uint16x8_t values0_0_21 = vmulq_u16(row0_0_14, row0_0_14);
+      uint16x8_t values0_1_21 = vmulq_u16(row0_1_14, row0_1_14);
+      uint16x8_t values1_0_16 = vmulq_u16(row1_0_14, row1_0_14);
+      uint16x8_t values1_1_16 = vmulq_u16(row1_1_14, row1_1_14);
+      uint16x8_t v_0_41 = vmulq_u16(row2_0_14, row2_0_14);
+      uint16x8_t v_1_41 = vmulq_u16(row2_1_14, row2_1_14);
+      uint32x4_t t12_0 = vaddl_u16(vget_low_u16(values0_0_21), vget_low_u16(values1_0_16));
+      uint32x4_t t12_1 = vaddl_high_u16(values0_0_21, values1_0_16);
+      uint32x4_t t12_2_2 = vaddl_u16(vget_low_u16(values0_1_21), vget_low_u16(values1_1_16));
+      uint32x4_t v_0_42 = vmovl_u16(vget_low_u16(v_0_41));
+      uint32x4_t v_1_42 = vmovl_high_u16(v_0_41);
+      uint32x4_t v_2_19 = vmovl_u16(vget_low_u16(v_1_41));
+      uint32x4_t total_0_46 = vaddq_u32(t12_0, v_0_42);
+      uint32x4_t total_1_46 = vaddq_u32(t12_1, v_1_42);
+      uint32x4_t total_2_19 = vaddq_u32(t12_2_2, v_2_19);
       vst1q_s32(&squares1[0][0], vreinterpretq_s32_u32(total_0_46));
       vst1q_s32(&squares1[0][4], vreinterpretq_s32_u32(total_1_46));
       squares1[0][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_19), 0);
@@ -1974,85 +1953,85 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
       const uint8_t row1_lanes_15[16] = {src[-src_stride - 1], src[-src_stride], src[-src_stride +
           1], src[-src_stride + 2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride +
           5], src[-src_stride + 6], src[-src_stride + 7], src[-src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_15 = vld1q_u8(row1_lanes_15);
-      const uint16x8_t row1_0_15 = vmovl_u8(vget_low_u8(row1_15));
-      const uint16x8_t row1_1_15 = vmovl_high_u8(row1_15);
+      uint8x16_t row1_15 = vld1q_u8(row1_lanes_15);
+      uint16x8_t row1_0_15 = vmovl_u8(vget_low_u8(row1_15));
+      uint16x8_t row1_1_15 = vmovl_high_u8(row1_15);
       const uint8_t row0_lanes_15[16] = {src[-src_stride - 2], src[-src_stride - 1],
           src[-src_stride], src[-src_stride + 1], src[-src_stride + 2], src[-src_stride + 3],
           src[-src_stride + 4], src[-src_stride + 5], src[-src_stride + 6], src[-src_stride + 7],
           0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_15 = vld1q_u8(row0_lanes_15);
-      const uint16x8_t row0_0_15 = vmovl_u8(vget_low_u8(row0_15));
-      const uint16x8_t row0_1_15 = vmovl_high_u8(row0_15);
-      const uint16x8_t t17_0 = vaddq_u16(row0_0_15, row1_0_15);
-      const uint16x8_t t17_1 = vaddq_u16(row0_1_15, row1_1_15);
+      uint8x16_t row0_15 = vld1q_u8(row0_lanes_15);
+      uint16x8_t row0_0_15 = vmovl_u8(vget_low_u8(row0_15));
+      uint16x8_t row0_1_15 = vmovl_high_u8(row0_15);
+      uint16x8_t t17_0 = vaddq_u16(row0_0_15, row1_0_15);
+      uint16x8_t t17_1 = vaddq_u16(row0_1_15, row1_1_15);
       const uint8_t row2_lanes_15[16] = {src[-src_stride], src[-src_stride + 1], src[-src_stride +
           2], src[-src_stride + 3], src[-src_stride + 4], src[-src_stride + 5], src[-src_stride +
           6], src[-src_stride + 7], src[-src_stride + 8], src[-src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_15 = vld1q_u8(row2_lanes_15);
-      const uint16x8_t row2_0_15 = vmovl_u8(vget_low_u8(row2_15));
-      const uint16x8_t row2_1_15 = vmovl_high_u8(row2_15);
-      const uint16x8_t total_0_47 = vaddq_u16(t17_0, row2_0_15);
-      const uint16x8_t total_1_47 = vaddq_u16(t17_1, row2_1_15);
+      uint8x16_t row2_15 = vld1q_u8(row2_lanes_15);
+      uint16x8_t row2_0_15 = vmovl_u8(vget_low_u8(row2_15));
+      uint16x8_t row2_1_15 = vmovl_high_u8(row2_15);
+      uint16x8_t total_0_47 = vaddq_u16(t17_0, row2_0_15);
+      uint16x8_t total_1_47 = vaddq_u16(t17_1, row2_1_15);
       vst1q_s16(&sums1[1][0], vreinterpretq_s16_u16(total_0_47));
       sums1[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_47), 0);
       sums1[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_47), 1);
-      const uint16x8_t values0_0_22 = vmulq_u16(row0_0_15, row0_0_15);
-      const uint16x8_t values0_1_22 = vmulq_u16(row0_1_15, row0_1_15);
-      const uint16x8_t values1_0_17 = vmulq_u16(row1_0_15, row1_0_15);
-      const uint16x8_t values1_1_17 = vmulq_u16(row1_1_15, row1_1_15);
-      const uint16x8_t v_0_43 = vmulq_u16(row2_0_15, row2_0_15);
-      const uint16x8_t v_1_43 = vmulq_u16(row2_1_15, row2_1_15);
-      const uint32x4_t t22_0 = vaddl_u16(vget_low_u16(values0_0_22), vget_low_u16(values1_0_17));
-      const uint32x4_t t22_1 = vaddl_high_u16(values0_0_22, values1_0_17);
-      const uint32x4_t t22_2 = vaddl_u16(vget_low_u16(values0_1_22), vget_low_u16(values1_1_17));
-      const uint32x4_t v_0_44 = vmovl_u16(vget_low_u16(v_0_43));
-      const uint32x4_t v_1_44 = vmovl_high_u16(v_0_43);
-      const uint32x4_t v_2_20 = vmovl_u16(vget_low_u16(v_1_43));
-      const uint32x4_t total_0_48 = vaddq_u32(t22_0, v_0_44);
-      const uint32x4_t total_1_48 = vaddq_u32(t22_1, v_1_44);
-      const uint32x4_t total_2_20 = vaddq_u32(t22_2, v_2_20);
+      uint16x8_t values0_0_22 = vmulq_u16(row0_0_15, row0_0_15);
+      uint16x8_t values0_1_22 = vmulq_u16(row0_1_15, row0_1_15);
+      uint16x8_t values1_0_17 = vmulq_u16(row1_0_15, row1_0_15);
+      uint16x8_t values1_1_17 = vmulq_u16(row1_1_15, row1_1_15);
+      uint16x8_t v_0_43 = vmulq_u16(row2_0_15, row2_0_15);
+      uint16x8_t v_1_43 = vmulq_u16(row2_1_15, row2_1_15);
+      uint32x4_t t22_0 = vaddl_u16(vget_low_u16(values0_0_22), vget_low_u16(values1_0_17));
+      uint32x4_t t22_1 = vaddl_high_u16(values0_0_22, values1_0_17);
+      uint32x4_t t22_2 = vaddl_u16(vget_low_u16(values0_1_22), vget_low_u16(values1_1_17));
+      uint32x4_t v_0_44 = vmovl_u16(vget_low_u16(v_0_43));
+      uint32x4_t v_1_44 = vmovl_high_u16(v_0_43);
+      uint32x4_t v_2_20 = vmovl_u16(vget_low_u16(v_1_43));
+      uint32x4_t total_0_48 = vaddq_u32(t22_0, v_0_44);
+      uint32x4_t total_1_48 = vaddq_u32(t22_1, v_1_44);
+      uint32x4_t total_2_20 = vaddq_u32(t22_2, v_2_20);
       vst1q_s32(&squares1[1][0], vreinterpretq_s32_u32(total_0_48));
       vst1q_s32(&squares1[1][4], vreinterpretq_s32_u32(total_1_48));
       squares1[1][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_20), 0);
       squares1[1][9] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_20), 1);
       const uint8_t row1_lanes_16[16] = {src[-1], src[0], src[1], src[2], src[3], src[4], src[5],
           src[6], src[7], src[8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_16 = vld1q_u8(row1_lanes_16);
-      const uint16x8_t row1_0_16 = vmovl_u8(vget_low_u8(row1_16));
-      const uint16x8_t row1_1_16 = vmovl_high_u8(row1_16);
+      uint8x16_t row1_16 = vld1q_u8(row1_lanes_16);
+      uint16x8_t row1_0_16 = vmovl_u8(vget_low_u8(row1_16));
+      uint16x8_t row1_1_16 = vmovl_high_u8(row1_16);
       const uint8_t row0_lanes_16[16] = {src[-2], src[-1], src[0], src[1], src[2], src[3], src[4],
           src[5], src[6], src[7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_16 = vld1q_u8(row0_lanes_16);
-      const uint16x8_t row0_0_16 = vmovl_u8(vget_low_u8(row0_16));
-      const uint16x8_t row0_1_16 = vmovl_high_u8(row0_16);
-      const uint16x8_t t27_0_4 = vaddq_u16(row0_0_16, row1_0_16);
-      const uint16x8_t t27_1_4 = vaddq_u16(row0_1_16, row1_1_16);
+      uint8x16_t row0_16 = vld1q_u8(row0_lanes_16);
+      uint16x8_t row0_0_16 = vmovl_u8(vget_low_u8(row0_16));
+      uint16x8_t row0_1_16 = vmovl_high_u8(row0_16);
+      uint16x8_t t27_0_4 = vaddq_u16(row0_0_16, row1_0_16);
+      uint16x8_t t27_1_4 = vaddq_u16(row0_1_16, row1_1_16);
       const uint8_t row2_lanes_16[16] = {src[0], src[1], src[2], src[3], src[4], src[5], src[6],
           src[7], src[8], src[9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_16 = vld1q_u8(row2_lanes_16);
-      const uint16x8_t row2_0_16 = vmovl_u8(vget_low_u8(row2_16));
-      const uint16x8_t row2_1_16 = vmovl_high_u8(row2_16);
-      const uint16x8_t total_0_49 = vaddq_u16(t27_0_4, row2_0_16);
-      const uint16x8_t total_1_49 = vaddq_u16(t27_1_4, row2_1_16);
+      uint8x16_t row2_16 = vld1q_u8(row2_lanes_16);
+      uint16x8_t row2_0_16 = vmovl_u8(vget_low_u8(row2_16));
+      uint16x8_t row2_1_16 = vmovl_high_u8(row2_16);
+      uint16x8_t total_0_49 = vaddq_u16(t27_0_4, row2_0_16);
+      uint16x8_t total_1_49 = vaddq_u16(t27_1_4, row2_1_16);
       vst1q_s16(&sums1[2][0], vreinterpretq_s16_u16(total_0_49));
       sums1[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_49), 0);
       sums1[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_49), 1);
-      const uint16x8_t values0_0_23 = vmulq_u16(row0_0_16, row0_0_16);
-      const uint16x8_t values0_1_23 = vmulq_u16(row0_1_16, row0_1_16);
-      const uint16x8_t values1_0_18 = vmulq_u16(row1_0_16, row1_0_16);
-      const uint16x8_t values1_1_18 = vmulq_u16(row1_1_16, row1_1_16);
-      const uint16x8_t v_0_45 = vmulq_u16(row2_0_16, row2_0_16);
-      const uint16x8_t v_1_45 = vmulq_u16(row2_1_16, row2_1_16);
-      const uint32x4_t t32_0_2 = vaddl_u16(vget_low_u16(values0_0_23), vget_low_u16(values1_0_18));
-      const uint32x4_t t32_1_2 = vaddl_high_u16(values0_0_23, values1_0_18);
-      const uint32x4_t t32_2_2 = vaddl_u16(vget_low_u16(values0_1_23), vget_low_u16(values1_1_18));
-      const uint32x4_t v_0_46 = vmovl_u16(vget_low_u16(v_0_45));
-      const uint32x4_t v_1_46 = vmovl_high_u16(v_0_45);
-      const uint32x4_t v_2_21 = vmovl_u16(vget_low_u16(v_1_45));
-      const uint32x4_t total_0_50 = vaddq_u32(t32_0_2, v_0_46);
-      const uint32x4_t total_1_50 = vaddq_u32(t32_1_2, v_1_46);
-      const uint32x4_t total_2_21 = vaddq_u32(t32_2_2, v_2_21);
+      uint16x8_t values0_0_23 = vmulq_u16(row0_0_16, row0_0_16);
+      uint16x8_t values0_1_23 = vmulq_u16(row0_1_16, row0_1_16);
+      uint16x8_t values1_0_18 = vmulq_u16(row1_0_16, row1_0_16);
+      uint16x8_t values1_1_18 = vmulq_u16(row1_1_16, row1_1_16);
+      uint16x8_t v_0_45 = vmulq_u16(row2_0_16, row2_0_16);
+      uint16x8_t v_1_45 = vmulq_u16(row2_1_16, row2_1_16);
+      uint32x4_t t32_0_2 = vaddl_u16(vget_low_u16(values0_0_23), vget_low_u16(values1_0_18));
+      uint32x4_t t32_1_2 = vaddl_high_u16(values0_0_23, values1_0_18);
+      uint32x4_t t32_2_2 = vaddl_u16(vget_low_u16(values0_1_23), vget_low_u16(values1_1_18));
+      uint32x4_t v_0_46 = vmovl_u16(vget_low_u16(v_0_45));
+      uint32x4_t v_1_46 = vmovl_high_u16(v_0_45);
+      uint32x4_t v_2_21 = vmovl_u16(vget_low_u16(v_1_45));
+      uint32x4_t total_0_50 = vaddq_u32(t32_0_2, v_0_46);
+      uint32x4_t total_1_50 = vaddq_u32(t32_1_2, v_1_46);
+      uint32x4_t total_2_21 = vaddq_u32(t32_2_2, v_2_21);
       vst1q_s32(&squares1[2][0], vreinterpretq_s32_u32(total_0_50));
       vst1q_s32(&squares1[2][4], vreinterpretq_s32_u32(total_1_50));
       squares1[2][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_21), 0);
@@ -2060,43 +2039,43 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
       const uint8_t row1_lanes_17[16] = {src[src_stride - 1], src[src_stride], src[src_stride + 1],
           src[src_stride + 2], src[src_stride + 3], src[src_stride + 4], src[src_stride + 5],
           src[src_stride + 6], src[src_stride + 7], src[src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_17 = vld1q_u8(row1_lanes_17);
-      const uint16x8_t row1_0_17 = vmovl_u8(vget_low_u8(row1_17));
-      const uint16x8_t row1_1_17 = vmovl_high_u8(row1_17);
+      uint8x16_t row1_17 = vld1q_u8(row1_lanes_17);
+      uint16x8_t row1_0_17 = vmovl_u8(vget_low_u8(row1_17));
+      uint16x8_t row1_1_17 = vmovl_high_u8(row1_17);
       const uint8_t row0_lanes_17[16] = {src[src_stride - 2], src[src_stride - 1], src[src_stride],
           src[src_stride + 1], src[src_stride + 2], src[src_stride + 3], src[src_stride + 4],
           src[src_stride + 5], src[src_stride + 6], src[src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_17 = vld1q_u8(row0_lanes_17);
-      const uint16x8_t row0_0_17 = vmovl_u8(vget_low_u8(row0_17));
-      const uint16x8_t row0_1_17 = vmovl_high_u8(row0_17);
-      const uint16x8_t t37_0_3 = vaddq_u16(row0_0_17, row1_0_17);
-      const uint16x8_t t37_1_3 = vaddq_u16(row0_1_17, row1_1_17);
+      uint8x16_t row0_17 = vld1q_u8(row0_lanes_17);
+      uint16x8_t row0_0_17 = vmovl_u8(vget_low_u8(row0_17));
+      uint16x8_t row0_1_17 = vmovl_high_u8(row0_17);
+      uint16x8_t t37_0_3 = vaddq_u16(row0_0_17, row1_0_17);
+      uint16x8_t t37_1_3 = vaddq_u16(row0_1_17, row1_1_17);
       const uint8_t row2_lanes_17[16] = {src[src_stride], src[src_stride + 1], src[src_stride + 2],
           src[src_stride + 3], src[src_stride + 4], src[src_stride + 5], src[src_stride + 6],
           src[src_stride + 7], src[src_stride + 8], src[src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_17 = vld1q_u8(row2_lanes_17);
-      const uint16x8_t row2_0_17 = vmovl_u8(vget_low_u8(row2_17));
-      const uint16x8_t row2_1_17 = vmovl_high_u8(row2_17);
-      const uint16x8_t total_0_51 = vaddq_u16(t37_0_3, row2_0_17);
-      const uint16x8_t total_1_51 = vaddq_u16(t37_1_3, row2_1_17);
+      uint8x16_t row2_17 = vld1q_u8(row2_lanes_17);
+      uint16x8_t row2_0_17 = vmovl_u8(vget_low_u8(row2_17));
+      uint16x8_t row2_1_17 = vmovl_high_u8(row2_17);
+      uint16x8_t total_0_51 = vaddq_u16(t37_0_3, row2_0_17);
+      uint16x8_t total_1_51 = vaddq_u16(t37_1_3, row2_1_17);
       vst1q_s16(&sums1[3][0], vreinterpretq_s16_u16(total_0_51));
       sums1[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_51), 0);
       sums1[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_51), 1);
-      const uint16x8_t values0_0_24 = vmulq_u16(row0_0_17, row0_0_17);
-      const uint16x8_t values0_1_24 = vmulq_u16(row0_1_17, row0_1_17);
-      const uint16x8_t values1_0_19 = vmulq_u16(row1_0_17, row1_0_17);
-      const uint16x8_t values1_1_19 = vmulq_u16(row1_1_17, row1_1_17);
-      const uint16x8_t v_0_47 = vmulq_u16(row2_0_17, row2_0_17);
-      const uint16x8_t v_1_47 = vmulq_u16(row2_1_17, row2_1_17);
-      const uint32x4_t t42_0_2 = vaddl_u16(vget_low_u16(values0_0_24), vget_low_u16(values1_0_19));
-      const uint32x4_t t42_1_2 = vaddl_high_u16(values0_0_24, values1_0_19);
-      const uint32x4_t t42_2 = vaddl_u16(vget_low_u16(values0_1_24), vget_low_u16(values1_1_19));
-      const uint32x4_t v_0_48 = vmovl_u16(vget_low_u16(v_0_47));
-      const uint32x4_t v_1_48 = vmovl_high_u16(v_0_47);
-      const uint32x4_t v_2_22 = vmovl_u16(vget_low_u16(v_1_47));
-      const uint32x4_t total_0_52 = vaddq_u32(t42_0_2, v_0_48);
-      const uint32x4_t total_1_52 = vaddq_u32(t42_1_2, v_1_48);
-      const uint32x4_t total_2_22 = vaddq_u32(t42_2, v_2_22);
+      uint16x8_t values0_0_24 = vmulq_u16(row0_0_17, row0_0_17);
+      uint16x8_t values0_1_24 = vmulq_u16(row0_1_17, row0_1_17);
+      uint16x8_t values1_0_19 = vmulq_u16(row1_0_17, row1_0_17);
+      uint16x8_t values1_1_19 = vmulq_u16(row1_1_17, row1_1_17);
+      uint16x8_t v_0_47 = vmulq_u16(row2_0_17, row2_0_17);
+      uint16x8_t v_1_47 = vmulq_u16(row2_1_17, row2_1_17);
+      uint32x4_t t42_0_2 = vaddl_u16(vget_low_u16(values0_0_24), vget_low_u16(values1_0_19));
+      uint32x4_t t42_1_2 = vaddl_high_u16(values0_0_24, values1_0_19);
+      uint32x4_t t42_2 = vaddl_u16(vget_low_u16(values0_1_24), vget_low_u16(values1_1_19));
+      uint32x4_t v_0_48 = vmovl_u16(vget_low_u16(v_0_47));
+      uint32x4_t v_1_48 = vmovl_high_u16(v_0_47);
+      uint32x4_t v_2_22 = vmovl_u16(vget_low_u16(v_1_47));
+      uint32x4_t total_0_52 = vaddq_u32(t42_0_2, v_0_48);
+      uint32x4_t total_1_52 = vaddq_u32(t42_1_2, v_1_48);
+      uint32x4_t total_2_22 = vaddq_u32(t42_2, v_2_22);
       vst1q_s32(&squares1[3][0], vreinterpretq_s32_u32(total_0_52));
       vst1q_s32(&squares1[3][4], vreinterpretq_s32_u32(total_1_52));
       squares1[3][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_22), 0);
@@ -2105,45 +2084,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[2 * src_stride + 1], src[2 * src_stride + 2], src[2 * src_stride + 3],
           src[2 * src_stride + 4], src[2 * src_stride + 5], src[2 * src_stride + 6],
           src[2 * src_stride + 7], src[2 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_18 = vld1q_u8(row1_lanes_18);
-      const uint16x8_t row1_0_18 = vmovl_u8(vget_low_u8(row1_18));
-      const uint16x8_t row1_1_18 = vmovl_high_u8(row1_18);
+      uint8x16_t row1_18 = vld1q_u8(row1_lanes_18);
+      uint16x8_t row1_0_18 = vmovl_u8(vget_low_u8(row1_18));
+      uint16x8_t row1_1_18 = vmovl_high_u8(row1_18);
       const uint8_t row0_lanes_18[16] = {src[2 * src_stride - 2], src[2 * src_stride - 1],
           src[2 * src_stride], src[2 * src_stride + 1], src[2 * src_stride + 2],
           src[2 * src_stride + 3], src[2 * src_stride + 4], src[2 * src_stride + 5],
           src[2 * src_stride + 6], src[2 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_18 = vld1q_u8(row0_lanes_18);
-      const uint16x8_t row0_0_18 = vmovl_u8(vget_low_u8(row0_18));
-      const uint16x8_t row0_1_18 = vmovl_high_u8(row0_18);
-      const uint16x8_t t47_0_2 = vaddq_u16(row0_0_18, row1_0_18);
-      const uint16x8_t t47_1_2 = vaddq_u16(row0_1_18, row1_1_18);
+      uint8x16_t row0_18 = vld1q_u8(row0_lanes_18);
+      uint16x8_t row0_0_18 = vmovl_u8(vget_low_u8(row0_18));
+      uint16x8_t row0_1_18 = vmovl_high_u8(row0_18);
+      uint16x8_t t47_0_2 = vaddq_u16(row0_0_18, row1_0_18);
+      uint16x8_t t47_1_2 = vaddq_u16(row0_1_18, row1_1_18);
       const uint8_t row2_lanes_18[16] = {src[2 * src_stride], src[2 * src_stride + 1],
           src[2 * src_stride + 2], src[2 * src_stride + 3], src[2 * src_stride + 4],
           src[2 * src_stride + 5], src[2 * src_stride + 6], src[2 * src_stride + 7],
           src[2 * src_stride + 8], src[2 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_18 = vld1q_u8(row2_lanes_18);
-      const uint16x8_t row2_0_18 = vmovl_u8(vget_low_u8(row2_18));
-      const uint16x8_t row2_1_18 = vmovl_high_u8(row2_18);
-      const uint16x8_t total_0_53 = vaddq_u16(t47_0_2, row2_0_18);
-      const uint16x8_t total_1_53 = vaddq_u16(t47_1_2, row2_1_18);
+      uint8x16_t row2_18 = vld1q_u8(row2_lanes_18);
+      uint16x8_t row2_0_18 = vmovl_u8(vget_low_u8(row2_18));
+      uint16x8_t row2_1_18 = vmovl_high_u8(row2_18);
+      uint16x8_t total_0_53 = vaddq_u16(t47_0_2, row2_0_18);
+      uint16x8_t total_1_53 = vaddq_u16(t47_1_2, row2_1_18);
       vst1q_s16(&sums1[4][0], vreinterpretq_s16_u16(total_0_53));
       sums1[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_53), 0);
       sums1[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_53), 1);
-      const uint16x8_t values0_0_25 = vmulq_u16(row0_0_18, row0_0_18);
-      const uint16x8_t values0_1_25 = vmulq_u16(row0_1_18, row0_1_18);
-      const uint16x8_t values1_0_20 = vmulq_u16(row1_0_18, row1_0_18);
-      const uint16x8_t values1_1_20 = vmulq_u16(row1_1_18, row1_1_18);
-      const uint16x8_t v_0_49 = vmulq_u16(row2_0_18, row2_0_18);
-      const uint16x8_t v_1_49 = vmulq_u16(row2_1_18, row2_1_18);
-      const uint32x4_t t52_0_2 = vaddl_u16(vget_low_u16(values0_0_25), vget_low_u16(values1_0_20));
-      const uint32x4_t t52_1_2 = vaddl_high_u16(values0_0_25, values1_0_20);
-      const uint32x4_t t52_2_2 = vaddl_u16(vget_low_u16(values0_1_25), vget_low_u16(values1_1_20));
-      const uint32x4_t v_0_50 = vmovl_u16(vget_low_u16(v_0_49));
-      const uint32x4_t v_1_50 = vmovl_high_u16(v_0_49);
-      const uint32x4_t v_2_23 = vmovl_u16(vget_low_u16(v_1_49));
-      const uint32x4_t total_0_54 = vaddq_u32(t52_0_2, v_0_50);
-      const uint32x4_t total_1_54 = vaddq_u32(t52_1_2, v_1_50);
-      const uint32x4_t total_2_23 = vaddq_u32(t52_2_2, v_2_23);
+      uint16x8_t values0_0_25 = vmulq_u16(row0_0_18, row0_0_18);
+      uint16x8_t values0_1_25 = vmulq_u16(row0_1_18, row0_1_18);
+      uint16x8_t values1_0_20 = vmulq_u16(row1_0_18, row1_0_18);
+      uint16x8_t values1_1_20 = vmulq_u16(row1_1_18, row1_1_18);
+      uint16x8_t v_0_49 = vmulq_u16(row2_0_18, row2_0_18);
+      uint16x8_t v_1_49 = vmulq_u16(row2_1_18, row2_1_18);
+      uint32x4_t t52_0_2 = vaddl_u16(vget_low_u16(values0_0_25), vget_low_u16(values1_0_20));
+      uint32x4_t t52_1_2 = vaddl_high_u16(values0_0_25, values1_0_20);
+      uint32x4_t t52_2_2 = vaddl_u16(vget_low_u16(values0_1_25), vget_low_u16(values1_1_20));
+      uint32x4_t v_0_50 = vmovl_u16(vget_low_u16(v_0_49));
+      uint32x4_t v_1_50 = vmovl_high_u16(v_0_49);
+      uint32x4_t v_2_23 = vmovl_u16(vget_low_u16(v_1_49));
+      uint32x4_t total_0_54 = vaddq_u32(t52_0_2, v_0_50);
+      uint32x4_t total_1_54 = vaddq_u32(t52_1_2, v_1_50);
+      uint32x4_t total_2_23 = vaddq_u32(t52_2_2, v_2_23);
       vst1q_s32(&squares1[4][0], vreinterpretq_s32_u32(total_0_54));
       vst1q_s32(&squares1[4][4], vreinterpretq_s32_u32(total_1_54));
       squares1[4][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_23), 0);
@@ -2152,45 +2131,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[3 * src_stride + 1], src[3 * src_stride + 2], src[3 * src_stride + 3],
           src[3 * src_stride + 4], src[3 * src_stride + 5], src[3 * src_stride + 6],
           src[3 * src_stride + 7], src[3 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_19 = vld1q_u8(row1_lanes_19);
-      const uint16x8_t row1_0_19 = vmovl_u8(vget_low_u8(row1_19));
-      const uint16x8_t row1_1_19 = vmovl_high_u8(row1_19);
+      uint8x16_t row1_19 = vld1q_u8(row1_lanes_19);
+      uint16x8_t row1_0_19 = vmovl_u8(vget_low_u8(row1_19));
+      uint16x8_t row1_1_19 = vmovl_high_u8(row1_19);
       const uint8_t row0_lanes_19[16] = {src[3 * src_stride - 2], src[3 * src_stride - 1],
           src[3 * src_stride], src[3 * src_stride + 1], src[3 * src_stride + 2],
           src[3 * src_stride + 3], src[3 * src_stride + 4], src[3 * src_stride + 5],
           src[3 * src_stride + 6], src[3 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_19 = vld1q_u8(row0_lanes_19);
-      const uint16x8_t row0_0_19 = vmovl_u8(vget_low_u8(row0_19));
-      const uint16x8_t row0_1_19 = vmovl_high_u8(row0_19);
-      const uint16x8_t t57_0_2 = vaddq_u16(row0_0_19, row1_0_19);
-      const uint16x8_t t57_1_2 = vaddq_u16(row0_1_19, row1_1_19);
+      uint8x16_t row0_19 = vld1q_u8(row0_lanes_19);
+      uint16x8_t row0_0_19 = vmovl_u8(vget_low_u8(row0_19));
+      uint16x8_t row0_1_19 = vmovl_high_u8(row0_19);
+      uint16x8_t t57_0_2 = vaddq_u16(row0_0_19, row1_0_19);
+      uint16x8_t t57_1_2 = vaddq_u16(row0_1_19, row1_1_19);
       const uint8_t row2_lanes_19[16] = {src[3 * src_stride], src[3 * src_stride + 1],
           src[3 * src_stride + 2], src[3 * src_stride + 3], src[3 * src_stride + 4],
           src[3 * src_stride + 5], src[3 * src_stride + 6], src[3 * src_stride + 7],
           src[3 * src_stride + 8], src[3 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_19 = vld1q_u8(row2_lanes_19);
-      const uint16x8_t row2_0_19 = vmovl_u8(vget_low_u8(row2_19));
-      const uint16x8_t row2_1_19 = vmovl_high_u8(row2_19);
-      const uint16x8_t total_0_55 = vaddq_u16(t57_0_2, row2_0_19);
-      const uint16x8_t total_1_55 = vaddq_u16(t57_1_2, row2_1_19);
+      uint8x16_t row2_19 = vld1q_u8(row2_lanes_19);
+      uint16x8_t row2_0_19 = vmovl_u8(vget_low_u8(row2_19));
+      uint16x8_t row2_1_19 = vmovl_high_u8(row2_19);
+      uint16x8_t total_0_55 = vaddq_u16(t57_0_2, row2_0_19);
+      uint16x8_t total_1_55 = vaddq_u16(t57_1_2, row2_1_19);
       vst1q_s16(&sums1[5][0], vreinterpretq_s16_u16(total_0_55));
       sums1[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_55), 0);
       sums1[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_55), 1);
-      const uint16x8_t values0_0_26 = vmulq_u16(row0_0_19, row0_0_19);
-      const uint16x8_t values0_1_26 = vmulq_u16(row0_1_19, row0_1_19);
-      const uint16x8_t values1_0_21 = vmulq_u16(row1_0_19, row1_0_19);
-      const uint16x8_t values1_1_21 = vmulq_u16(row1_1_19, row1_1_19);
-      const uint16x8_t v_0_51 = vmulq_u16(row2_0_19, row2_0_19);
-      const uint16x8_t v_1_51 = vmulq_u16(row2_1_19, row2_1_19);
-      const uint32x4_t t62_0_3 = vaddl_u16(vget_low_u16(values0_0_26), vget_low_u16(values1_0_21));
-      const uint32x4_t t62_1_3 = vaddl_high_u16(values0_0_26, values1_0_21);
-      const uint32x4_t t62_2 = vaddl_u16(vget_low_u16(values0_1_26), vget_low_u16(values1_1_21));
-      const uint32x4_t v_0_52 = vmovl_u16(vget_low_u16(v_0_51));
-      const uint32x4_t v_1_52 = vmovl_high_u16(v_0_51);
-      const uint32x4_t v_2_24 = vmovl_u16(vget_low_u16(v_1_51));
-      const uint32x4_t total_0_56 = vaddq_u32(t62_0_3, v_0_52);
-      const uint32x4_t total_1_56 = vaddq_u32(t62_1_3, v_1_52);
-      const uint32x4_t total_2_24 = vaddq_u32(t62_2, v_2_24);
+      uint16x8_t values0_0_26 = vmulq_u16(row0_0_19, row0_0_19);
+      uint16x8_t values0_1_26 = vmulq_u16(row0_1_19, row0_1_19);
+      uint16x8_t values1_0_21 = vmulq_u16(row1_0_19, row1_0_19);
+      uint16x8_t values1_1_21 = vmulq_u16(row1_1_19, row1_1_19);
+      uint16x8_t v_0_51 = vmulq_u16(row2_0_19, row2_0_19);
+      uint16x8_t v_1_51 = vmulq_u16(row2_1_19, row2_1_19);
+      uint32x4_t t62_0_3 = vaddl_u16(vget_low_u16(values0_0_26), vget_low_u16(values1_0_21));
+      uint32x4_t t62_1_3 = vaddl_high_u16(values0_0_26, values1_0_21);
+      uint32x4_t t62_2 = vaddl_u16(vget_low_u16(values0_1_26), vget_low_u16(values1_1_21));
+      uint32x4_t v_0_52 = vmovl_u16(vget_low_u16(v_0_51));
+      uint32x4_t v_1_52 = vmovl_high_u16(v_0_51);
+      uint32x4_t v_2_24 = vmovl_u16(vget_low_u16(v_1_51));
+      uint32x4_t total_0_56 = vaddq_u32(t62_0_3, v_0_52);
+      uint32x4_t total_1_56 = vaddq_u32(t62_1_3, v_1_52);
+      uint32x4_t total_2_24 = vaddq_u32(t62_2, v_2_24);
       vst1q_s32(&squares1[5][0], vreinterpretq_s32_u32(total_0_56));
       vst1q_s32(&squares1[5][4], vreinterpretq_s32_u32(total_1_56));
       squares1[5][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_24), 0);
@@ -2199,45 +2178,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[4 * src_stride + 1], src[4 * src_stride + 2], src[4 * src_stride + 3],
           src[4 * src_stride + 4], src[4 * src_stride + 5], src[4 * src_stride + 6],
           src[4 * src_stride + 7], src[4 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_20 = vld1q_u8(row1_lanes_20);
-      const uint16x8_t row1_0_20 = vmovl_u8(vget_low_u8(row1_20));
-      const uint16x8_t row1_1_20 = vmovl_high_u8(row1_20);
+      uint8x16_t row1_20 = vld1q_u8(row1_lanes_20);
+      uint16x8_t row1_0_20 = vmovl_u8(vget_low_u8(row1_20));
+      uint16x8_t row1_1_20 = vmovl_high_u8(row1_20);
       const uint8_t row0_lanes_20[16] = {src[4 * src_stride - 2], src[4 * src_stride - 1],
           src[4 * src_stride], src[4 * src_stride + 1], src[4 * src_stride + 2],
           src[4 * src_stride + 3], src[4 * src_stride + 4], src[4 * src_stride + 5],
           src[4 * src_stride + 6], src[4 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_20 = vld1q_u8(row0_lanes_20);
-      const uint16x8_t row0_0_20 = vmovl_u8(vget_low_u8(row0_20));
-      const uint16x8_t row0_1_20 = vmovl_high_u8(row0_20);
-      const uint16x8_t t67_0_3 = vaddq_u16(row0_0_20, row1_0_20);
-      const uint16x8_t t67_1_3 = vaddq_u16(row0_1_20, row1_1_20);
+      uint8x16_t row0_20 = vld1q_u8(row0_lanes_20);
+      uint16x8_t row0_0_20 = vmovl_u8(vget_low_u8(row0_20));
+      uint16x8_t row0_1_20 = vmovl_high_u8(row0_20);
+      uint16x8_t t67_0_3 = vaddq_u16(row0_0_20, row1_0_20);
+      uint16x8_t t67_1_3 = vaddq_u16(row0_1_20, row1_1_20);
       const uint8_t row2_lanes_20[16] = {src[4 * src_stride], src[4 * src_stride + 1],
           src[4 * src_stride + 2], src[4 * src_stride + 3], src[4 * src_stride + 4],
           src[4 * src_stride + 5], src[4 * src_stride + 6], src[4 * src_stride + 7],
           src[4 * src_stride + 8], src[4 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_20 = vld1q_u8(row2_lanes_20);
-      const uint16x8_t row2_0_20 = vmovl_u8(vget_low_u8(row2_20));
-      const uint16x8_t row2_1_20 = vmovl_high_u8(row2_20);
-      const uint16x8_t total_0_57 = vaddq_u16(t67_0_3, row2_0_20);
-      const uint16x8_t total_1_57 = vaddq_u16(t67_1_3, row2_1_20);
+      uint8x16_t row2_20 = vld1q_u8(row2_lanes_20);
+      uint16x8_t row2_0_20 = vmovl_u8(vget_low_u8(row2_20));
+      uint16x8_t row2_1_20 = vmovl_high_u8(row2_20);
+      uint16x8_t total_0_57 = vaddq_u16(t67_0_3, row2_0_20);
+      uint16x8_t total_1_57 = vaddq_u16(t67_1_3, row2_1_20);
       vst1q_s16(&sums1[6][0], vreinterpretq_s16_u16(total_0_57));
       sums1[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_57), 0);
       sums1[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_57), 1);
-      const uint16x8_t values0_0_27 = vmulq_u16(row0_0_20, row0_0_20);
-      const uint16x8_t values0_1_27 = vmulq_u16(row0_1_20, row0_1_20);
-      const uint16x8_t values1_0_22 = vmulq_u16(row1_0_20, row1_0_20);
-      const uint16x8_t values1_1_22 = vmulq_u16(row1_1_20, row1_1_20);
-      const uint16x8_t v_0_53 = vmulq_u16(row2_0_20, row2_0_20);
-      const uint16x8_t v_1_53 = vmulq_u16(row2_1_20, row2_1_20);
-      const uint32x4_t t72_0_3 = vaddl_u16(vget_low_u16(values0_0_27), vget_low_u16(values1_0_22));
-      const uint32x4_t t72_1_3 = vaddl_high_u16(values0_0_27, values1_0_22);
-      const uint32x4_t t72_2_2 = vaddl_u16(vget_low_u16(values0_1_27), vget_low_u16(values1_1_22));
-      const uint32x4_t v_0_54 = vmovl_u16(vget_low_u16(v_0_53));
-      const uint32x4_t v_1_54 = vmovl_high_u16(v_0_53);
-      const uint32x4_t v_2_25 = vmovl_u16(vget_low_u16(v_1_53));
-      const uint32x4_t total_0_58 = vaddq_u32(t72_0_3, v_0_54);
-      const uint32x4_t total_1_58 = vaddq_u32(t72_1_3, v_1_54);
-      const uint32x4_t total_2_25 = vaddq_u32(t72_2_2, v_2_25);
+      uint16x8_t values0_0_27 = vmulq_u16(row0_0_20, row0_0_20);
+      uint16x8_t values0_1_27 = vmulq_u16(row0_1_20, row0_1_20);
+      uint16x8_t values1_0_22 = vmulq_u16(row1_0_20, row1_0_20);
+      uint16x8_t values1_1_22 = vmulq_u16(row1_1_20, row1_1_20);
+      uint16x8_t v_0_53 = vmulq_u16(row2_0_20, row2_0_20);
+      uint16x8_t v_1_53 = vmulq_u16(row2_1_20, row2_1_20);
+      uint32x4_t t72_0_3 = vaddl_u16(vget_low_u16(values0_0_27), vget_low_u16(values1_0_22));
+      uint32x4_t t72_1_3 = vaddl_high_u16(values0_0_27, values1_0_22);
+      uint32x4_t t72_2_2 = vaddl_u16(vget_low_u16(values0_1_27), vget_low_u16(values1_1_22));
+      uint32x4_t v_0_54 = vmovl_u16(vget_low_u16(v_0_53));
+      uint32x4_t v_1_54 = vmovl_high_u16(v_0_53);
+      uint32x4_t v_2_25 = vmovl_u16(vget_low_u16(v_1_53));
+      uint32x4_t total_0_58 = vaddq_u32(t72_0_3, v_0_54);
+      uint32x4_t total_1_58 = vaddq_u32(t72_1_3, v_1_54);
+      uint32x4_t total_2_25 = vaddq_u32(t72_2_2, v_2_25);
       vst1q_s32(&squares1[6][0], vreinterpretq_s32_u32(total_0_58));
       vst1q_s32(&squares1[6][4], vreinterpretq_s32_u32(total_1_58));
       squares1[6][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_25), 0);
@@ -2246,45 +2225,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[5 * src_stride + 1], src[5 * src_stride + 2], src[5 * src_stride + 3],
           src[5 * src_stride + 4], src[5 * src_stride + 5], src[5 * src_stride + 6],
           src[5 * src_stride + 7], src[5 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_21 = vld1q_u8(row1_lanes_21);
-      const uint16x8_t row1_0_21 = vmovl_u8(vget_low_u8(row1_21));
-      const uint16x8_t row1_1_21 = vmovl_high_u8(row1_21);
+      uint8x16_t row1_21 = vld1q_u8(row1_lanes_21);
+      uint16x8_t row1_0_21 = vmovl_u8(vget_low_u8(row1_21));
+      uint16x8_t row1_1_21 = vmovl_high_u8(row1_21);
       const uint8_t row0_lanes_21[16] = {src[5 * src_stride - 2], src[5 * src_stride - 1],
           src[5 * src_stride], src[5 * src_stride + 1], src[5 * src_stride + 2],
           src[5 * src_stride + 3], src[5 * src_stride + 4], src[5 * src_stride + 5],
           src[5 * src_stride + 6], src[5 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_21 = vld1q_u8(row0_lanes_21);
-      const uint16x8_t row0_0_21 = vmovl_u8(vget_low_u8(row0_21));
-      const uint16x8_t row0_1_21 = vmovl_high_u8(row0_21);
-      const uint16x8_t t77_0 = vaddq_u16(row0_0_21, row1_0_21);
-      const uint16x8_t t77_1 = vaddq_u16(row0_1_21, row1_1_21);
+      uint8x16_t row0_21 = vld1q_u8(row0_lanes_21);
+      uint16x8_t row0_0_21 = vmovl_u8(vget_low_u8(row0_21));
+      uint16x8_t row0_1_21 = vmovl_high_u8(row0_21);
+      uint16x8_t t77_0 = vaddq_u16(row0_0_21, row1_0_21);
+      uint16x8_t t77_1 = vaddq_u16(row0_1_21, row1_1_21);
       const uint8_t row2_lanes_21[16] = {src[5 * src_stride], src[5 * src_stride + 1],
           src[5 * src_stride + 2], src[5 * src_stride + 3], src[5 * src_stride + 4],
           src[5 * src_stride + 5], src[5 * src_stride + 6], src[5 * src_stride + 7],
           src[5 * src_stride + 8], src[5 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_21 = vld1q_u8(row2_lanes_21);
-      const uint16x8_t row2_0_21 = vmovl_u8(vget_low_u8(row2_21));
-      const uint16x8_t row2_1_21 = vmovl_high_u8(row2_21);
-      const uint16x8_t total_0_59 = vaddq_u16(t77_0, row2_0_21);
-      const uint16x8_t total_1_59 = vaddq_u16(t77_1, row2_1_21);
+      uint8x16_t row2_21 = vld1q_u8(row2_lanes_21);
+      uint16x8_t row2_0_21 = vmovl_u8(vget_low_u8(row2_21));
+      uint16x8_t row2_1_21 = vmovl_high_u8(row2_21);
+      uint16x8_t total_0_59 = vaddq_u16(t77_0, row2_0_21);
+      uint16x8_t total_1_59 = vaddq_u16(t77_1, row2_1_21);
       vst1q_s16(&sums1[7][0], vreinterpretq_s16_u16(total_0_59));
       sums1[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_59), 0);
       sums1[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_59), 1);
-      const uint16x8_t values0_0_28 = vmulq_u16(row0_0_21, row0_0_21);
-      const uint16x8_t values0_1_28 = vmulq_u16(row0_1_21, row0_1_21);
-      const uint16x8_t values1_0_23 = vmulq_u16(row1_0_21, row1_0_21);
-      const uint16x8_t values1_1_23 = vmulq_u16(row1_1_21, row1_1_21);
-      const uint16x8_t v_0_55 = vmulq_u16(row2_0_21, row2_0_21);
-      const uint16x8_t v_1_55 = vmulq_u16(row2_1_21, row2_1_21);
-      const uint32x4_t t82_0_2 = vaddl_u16(vget_low_u16(values0_0_28), vget_low_u16(values1_0_23));
-      const uint32x4_t t82_1_2 = vaddl_high_u16(values0_0_28, values1_0_23);
-      const uint32x4_t t82_2 = vaddl_u16(vget_low_u16(values0_1_28), vget_low_u16(values1_1_23));
-      const uint32x4_t v_0_56 = vmovl_u16(vget_low_u16(v_0_55));
-      const uint32x4_t v_1_56 = vmovl_high_u16(v_0_55);
-      const uint32x4_t v_2_26 = vmovl_u16(vget_low_u16(v_1_55));
-      const uint32x4_t total_0_60 = vaddq_u32(t82_0_2, v_0_56);
-      const uint32x4_t total_1_60 = vaddq_u32(t82_1_2, v_1_56);
-      const uint32x4_t total_2_26 = vaddq_u32(t82_2, v_2_26);
+      uint16x8_t values0_0_28 = vmulq_u16(row0_0_21, row0_0_21);
+      uint16x8_t values0_1_28 = vmulq_u16(row0_1_21, row0_1_21);
+      uint16x8_t values1_0_23 = vmulq_u16(row1_0_21, row1_0_21);
+      uint16x8_t values1_1_23 = vmulq_u16(row1_1_21, row1_1_21);
+      uint16x8_t v_0_55 = vmulq_u16(row2_0_21, row2_0_21);
+      uint16x8_t v_1_55 = vmulq_u16(row2_1_21, row2_1_21);
+      uint32x4_t t82_0_2 = vaddl_u16(vget_low_u16(values0_0_28), vget_low_u16(values1_0_23));
+      uint32x4_t t82_1_2 = vaddl_high_u16(values0_0_28, values1_0_23);
+      uint32x4_t t82_2 = vaddl_u16(vget_low_u16(values0_1_28), vget_low_u16(values1_1_23));
+      uint32x4_t v_0_56 = vmovl_u16(vget_low_u16(v_0_55));
+      uint32x4_t v_1_56 = vmovl_high_u16(v_0_55);
+      uint32x4_t v_2_26 = vmovl_u16(vget_low_u16(v_1_55));
+      uint32x4_t total_0_60 = vaddq_u32(t82_0_2, v_0_56);
+      uint32x4_t total_1_60 = vaddq_u32(t82_1_2, v_1_56);
+      uint32x4_t total_2_26 = vaddq_u32(t82_2, v_2_26);
       vst1q_s32(&squares1[7][0], vreinterpretq_s32_u32(total_0_60));
       vst1q_s32(&squares1[7][4], vreinterpretq_s32_u32(total_1_60));
       squares1[7][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_26), 0);
@@ -2293,45 +2272,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[6 * src_stride + 1], src[6 * src_stride + 2], src[6 * src_stride + 3],
           src[6 * src_stride + 4], src[6 * src_stride + 5], src[6 * src_stride + 6],
           src[6 * src_stride + 7], src[6 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_22 = vld1q_u8(row1_lanes_22);
-      const uint16x8_t row1_0_22 = vmovl_u8(vget_low_u8(row1_22));
-      const uint16x8_t row1_1_22 = vmovl_high_u8(row1_22);
+      uint8x16_t row1_22 = vld1q_u8(row1_lanes_22);
+      uint16x8_t row1_0_22 = vmovl_u8(vget_low_u8(row1_22));
+      uint16x8_t row1_1_22 = vmovl_high_u8(row1_22);
       const uint8_t row0_lanes_22[16] = {src[6 * src_stride - 2], src[6 * src_stride - 1],
           src[6 * src_stride], src[6 * src_stride + 1], src[6 * src_stride + 2],
           src[6 * src_stride + 3], src[6 * src_stride + 4], src[6 * src_stride + 5],
           src[6 * src_stride + 6], src[6 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_22 = vld1q_u8(row0_lanes_22);
-      const uint16x8_t row0_0_22 = vmovl_u8(vget_low_u8(row0_22));
-      const uint16x8_t row0_1_22 = vmovl_high_u8(row0_22);
-      const uint16x8_t t87_0 = vaddq_u16(row0_0_22, row1_0_22);
-      const uint16x8_t t87_1 = vaddq_u16(row0_1_22, row1_1_22);
+      uint8x16_t row0_22 = vld1q_u8(row0_lanes_22);
+      uint16x8_t row0_0_22 = vmovl_u8(vget_low_u8(row0_22));
+      uint16x8_t row0_1_22 = vmovl_high_u8(row0_22);
+      uint16x8_t t87_0 = vaddq_u16(row0_0_22, row1_0_22);
+      uint16x8_t t87_1 = vaddq_u16(row0_1_22, row1_1_22);
       const uint8_t row2_lanes_22[16] = {src[6 * src_stride], src[6 * src_stride + 1],
           src[6 * src_stride + 2], src[6 * src_stride + 3], src[6 * src_stride + 4],
           src[6 * src_stride + 5], src[6 * src_stride + 6], src[6 * src_stride + 7],
           src[6 * src_stride + 8], src[6 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_22 = vld1q_u8(row2_lanes_22);
-      const uint16x8_t row2_0_22 = vmovl_u8(vget_low_u8(row2_22));
-      const uint16x8_t row2_1_22 = vmovl_high_u8(row2_22);
-      const uint16x8_t total_0_61 = vaddq_u16(t87_0, row2_0_22);
-      const uint16x8_t total_1_61 = vaddq_u16(t87_1, row2_1_22);
+      uint8x16_t row2_22 = vld1q_u8(row2_lanes_22);
+      uint16x8_t row2_0_22 = vmovl_u8(vget_low_u8(row2_22));
+      uint16x8_t row2_1_22 = vmovl_high_u8(row2_22);
+      uint16x8_t total_0_61 = vaddq_u16(t87_0, row2_0_22);
+      uint16x8_t total_1_61 = vaddq_u16(t87_1, row2_1_22);
       vst1q_s16(&sums1[8][0], vreinterpretq_s16_u16(total_0_61));
       sums1[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_61), 0);
       sums1[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_61), 1);
-      const uint16x8_t values0_0_29 = vmulq_u16(row0_0_22, row0_0_22);
-      const uint16x8_t values0_1_29 = vmulq_u16(row0_1_22, row0_1_22);
-      const uint16x8_t values1_0_24 = vmulq_u16(row1_0_22, row1_0_22);
-      const uint16x8_t values1_1_24 = vmulq_u16(row1_1_22, row1_1_22);
-      const uint16x8_t v_0_57 = vmulq_u16(row2_0_22, row2_0_22);
-      const uint16x8_t v_1_57 = vmulq_u16(row2_1_22, row2_1_22);
-      const uint32x4_t t92_0_4 = vaddl_u16(vget_low_u16(values0_0_29), vget_low_u16(values1_0_24));
-      const uint32x4_t t92_1_4 = vaddl_high_u16(values0_0_29, values1_0_24);
-      const uint32x4_t t92_2_3 = vaddl_u16(vget_low_u16(values0_1_29), vget_low_u16(values1_1_24));
-      const uint32x4_t v_0_58 = vmovl_u16(vget_low_u16(v_0_57));
-      const uint32x4_t v_1_58 = vmovl_high_u16(v_0_57);
-      const uint32x4_t v_2_27 = vmovl_u16(vget_low_u16(v_1_57));
-      const uint32x4_t total_0_62 = vaddq_u32(t92_0_4, v_0_58);
-      const uint32x4_t total_1_62 = vaddq_u32(t92_1_4, v_1_58);
-      const uint32x4_t total_2_27 = vaddq_u32(t92_2_3, v_2_27);
+      uint16x8_t values0_0_29 = vmulq_u16(row0_0_22, row0_0_22);
+      uint16x8_t values0_1_29 = vmulq_u16(row0_1_22, row0_1_22);
+      uint16x8_t values1_0_24 = vmulq_u16(row1_0_22, row1_0_22);
+      uint16x8_t values1_1_24 = vmulq_u16(row1_1_22, row1_1_22);
+      uint16x8_t v_0_57 = vmulq_u16(row2_0_22, row2_0_22);
+      uint16x8_t v_1_57 = vmulq_u16(row2_1_22, row2_1_22);
+      uint32x4_t t92_0_4 = vaddl_u16(vget_low_u16(values0_0_29), vget_low_u16(values1_0_24));
+      uint32x4_t t92_1_4 = vaddl_high_u16(values0_0_29, values1_0_24);
+      uint32x4_t t92_2_3 = vaddl_u16(vget_low_u16(values0_1_29), vget_low_u16(values1_1_24));
+      uint32x4_t v_0_58 = vmovl_u16(vget_low_u16(v_0_57));
+      uint32x4_t v_1_58 = vmovl_high_u16(v_0_57);
+      uint32x4_t v_2_27 = vmovl_u16(vget_low_u16(v_1_57));
+      uint32x4_t total_0_62 = vaddq_u32(t92_0_4, v_0_58);
+      uint32x4_t total_1_62 = vaddq_u32(t92_1_4, v_1_58);
+      uint32x4_t total_2_27 = vaddq_u32(t92_2_3, v_2_27);
       vst1q_s32(&squares1[8][0], vreinterpretq_s32_u32(total_0_62));
       vst1q_s32(&squares1[8][4], vreinterpretq_s32_u32(total_1_62));
       squares1[8][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_27), 0);
@@ -2340,45 +2319,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[7 * src_stride + 1], src[7 * src_stride + 2], src[7 * src_stride + 3],
           src[7 * src_stride + 4], src[7 * src_stride + 5], src[7 * src_stride + 6],
           src[7 * src_stride + 7], src[7 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_23 = vld1q_u8(row1_lanes_23);
-      const uint16x8_t row1_0_23 = vmovl_u8(vget_low_u8(row1_23));
-      const uint16x8_t row1_1_23 = vmovl_high_u8(row1_23);
+      uint8x16_t row1_23 = vld1q_u8(row1_lanes_23);
+      uint16x8_t row1_0_23 = vmovl_u8(vget_low_u8(row1_23));
+      uint16x8_t row1_1_23 = vmovl_high_u8(row1_23);
       const uint8_t row0_lanes_23[16] = {src[7 * src_stride - 2], src[7 * src_stride - 1],
           src[7 * src_stride], src[7 * src_stride + 1], src[7 * src_stride + 2],
           src[7 * src_stride + 3], src[7 * src_stride + 4], src[7 * src_stride + 5],
           src[7 * src_stride + 6], src[7 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_23 = vld1q_u8(row0_lanes_23);
-      const uint16x8_t row0_0_23 = vmovl_u8(vget_low_u8(row0_23));
-      const uint16x8_t row0_1_23 = vmovl_high_u8(row0_23);
-      const uint16x8_t t97_0_2 = vaddq_u16(row0_0_23, row1_0_23);
-      const uint16x8_t t97_1_2 = vaddq_u16(row0_1_23, row1_1_23);
+      uint8x16_t row0_23 = vld1q_u8(row0_lanes_23);
+      uint16x8_t row0_0_23 = vmovl_u8(vget_low_u8(row0_23));
+      uint16x8_t row0_1_23 = vmovl_high_u8(row0_23);
+      uint16x8_t t97_0_2 = vaddq_u16(row0_0_23, row1_0_23);
+      uint16x8_t t97_1_2 = vaddq_u16(row0_1_23, row1_1_23);
       const uint8_t row2_lanes_23[16] = {src[7 * src_stride], src[7 * src_stride + 1],
           src[7 * src_stride + 2], src[7 * src_stride + 3], src[7 * src_stride + 4],
           src[7 * src_stride + 5], src[7 * src_stride + 6], src[7 * src_stride + 7],
           src[7 * src_stride + 8], src[7 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_23 = vld1q_u8(row2_lanes_23);
-      const uint16x8_t row2_0_23 = vmovl_u8(vget_low_u8(row2_23));
-      const uint16x8_t row2_1_23 = vmovl_high_u8(row2_23);
-      const uint16x8_t total_0_63 = vaddq_u16(t97_0_2, row2_0_23);
-      const uint16x8_t total_1_63 = vaddq_u16(t97_1_2, row2_1_23);
+      uint8x16_t row2_23 = vld1q_u8(row2_lanes_23);
+      uint16x8_t row2_0_23 = vmovl_u8(vget_low_u8(row2_23));
+      uint16x8_t row2_1_23 = vmovl_high_u8(row2_23);
+      uint16x8_t total_0_63 = vaddq_u16(t97_0_2, row2_0_23);
+      uint16x8_t total_1_63 = vaddq_u16(t97_1_2, row2_1_23);
       vst1q_s16(&sums1[9][0], vreinterpretq_s16_u16(total_0_63));
       sums1[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_63), 0);
       sums1[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_63), 1);
-      const uint16x8_t values0_0_30 = vmulq_u16(row0_0_23, row0_0_23);
-      const uint16x8_t values0_1_30 = vmulq_u16(row0_1_23, row0_1_23);
-      const uint16x8_t values1_0_25 = vmulq_u16(row1_0_23, row1_0_23);
-      const uint16x8_t values1_1_25 = vmulq_u16(row1_1_23, row1_1_23);
-      const uint16x8_t v_0_59 = vmulq_u16(row2_0_23, row2_0_23);
-      const uint16x8_t v_1_59 = vmulq_u16(row2_1_23, row2_1_23);
-      const uint32x4_t t102_0_3 = vaddl_u16(vget_low_u16(values0_0_30), vget_low_u16(values1_0_25));
-      const uint32x4_t t102_1_3 = vaddl_high_u16(values0_0_30, values1_0_25);
-      const uint32x4_t t102_2_2 = vaddl_u16(vget_low_u16(values0_1_30), vget_low_u16(values1_1_25));
-      const uint32x4_t v_0_60 = vmovl_u16(vget_low_u16(v_0_59));
-      const uint32x4_t v_1_60 = vmovl_high_u16(v_0_59);
-      const uint32x4_t v_2_28 = vmovl_u16(vget_low_u16(v_1_59));
-      const uint32x4_t total_0_64 = vaddq_u32(t102_0_3, v_0_60);
-      const uint32x4_t total_1_64 = vaddq_u32(t102_1_3, v_1_60);
-      const uint32x4_t total_2_28 = vaddq_u32(t102_2_2, v_2_28);
+      uint16x8_t values0_0_30 = vmulq_u16(row0_0_23, row0_0_23);
+      uint16x8_t values0_1_30 = vmulq_u16(row0_1_23, row0_1_23);
+      uint16x8_t values1_0_25 = vmulq_u16(row1_0_23, row1_0_23);
+      uint16x8_t values1_1_25 = vmulq_u16(row1_1_23, row1_1_23);
+      uint16x8_t v_0_59 = vmulq_u16(row2_0_23, row2_0_23);
+      uint16x8_t v_1_59 = vmulq_u16(row2_1_23, row2_1_23);
+      uint32x4_t t102_0_3 = vaddl_u16(vget_low_u16(values0_0_30), vget_low_u16(values1_0_25));
+      uint32x4_t t102_1_3 = vaddl_high_u16(values0_0_30, values1_0_25);
+      uint32x4_t t102_2_2 = vaddl_u16(vget_low_u16(values0_1_30), vget_low_u16(values1_1_25));
+      uint32x4_t v_0_60 = vmovl_u16(vget_low_u16(v_0_59));
+      uint32x4_t v_1_60 = vmovl_high_u16(v_0_59);
+      uint32x4_t v_2_28 = vmovl_u16(vget_low_u16(v_1_59));
+      uint32x4_t total_0_64 = vaddq_u32(t102_0_3, v_0_60);
+      uint32x4_t total_1_64 = vaddq_u32(t102_1_3, v_1_60);
+      uint32x4_t total_2_28 = vaddq_u32(t102_2_2, v_2_28);
       vst1q_s32(&squares1[9][0], vreinterpretq_s32_u32(total_0_64));
       vst1q_s32(&squares1[9][4], vreinterpretq_s32_u32(total_1_64));
       squares1[9][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_28), 0);
@@ -2387,45 +2366,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[8 * src_stride + 1], src[8 * src_stride + 2], src[8 * src_stride + 3],
           src[8 * src_stride + 4], src[8 * src_stride + 5], src[8 * src_stride + 6],
           src[8 * src_stride + 7], src[8 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_24 = vld1q_u8(row1_lanes_24);
-      const uint16x8_t row1_0_24 = vmovl_u8(vget_low_u8(row1_24));
-      const uint16x8_t row1_1_24 = vmovl_high_u8(row1_24);
+      uint8x16_t row1_24 = vld1q_u8(row1_lanes_24);
+      uint16x8_t row1_0_24 = vmovl_u8(vget_low_u8(row1_24));
+      uint16x8_t row1_1_24 = vmovl_high_u8(row1_24);
       const uint8_t row0_lanes_24[16] = {src[8 * src_stride - 2], src[8 * src_stride - 1],
           src[8 * src_stride], src[8 * src_stride + 1], src[8 * src_stride + 2],
           src[8 * src_stride + 3], src[8 * src_stride + 4], src[8 * src_stride + 5],
           src[8 * src_stride + 6], src[8 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_24 = vld1q_u8(row0_lanes_24);
-      const uint16x8_t row0_0_24 = vmovl_u8(vget_low_u8(row0_24));
-      const uint16x8_t row0_1_24 = vmovl_high_u8(row0_24);
-      const uint16x8_t t107_0_2 = vaddq_u16(row0_0_24, row1_0_24);
-      const uint16x8_t t107_1_2 = vaddq_u16(row0_1_24, row1_1_24);
+      uint8x16_t row0_24 = vld1q_u8(row0_lanes_24);
+      uint16x8_t row0_0_24 = vmovl_u8(vget_low_u8(row0_24));
+      uint16x8_t row0_1_24 = vmovl_high_u8(row0_24);
+      uint16x8_t t107_0_2 = vaddq_u16(row0_0_24, row1_0_24);
+      uint16x8_t t107_1_2 = vaddq_u16(row0_1_24, row1_1_24);
       const uint8_t row2_lanes_24[16] = {src[8 * src_stride], src[8 * src_stride + 1],
           src[8 * src_stride + 2], src[8 * src_stride + 3], src[8 * src_stride + 4],
           src[8 * src_stride + 5], src[8 * src_stride + 6], src[8 * src_stride + 7],
           src[8 * src_stride + 8], src[8 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_24 = vld1q_u8(row2_lanes_24);
-      const uint16x8_t row2_0_24 = vmovl_u8(vget_low_u8(row2_24));
-      const uint16x8_t row2_1_24 = vmovl_high_u8(row2_24);
-      const uint16x8_t total_0_65 = vaddq_u16(t107_0_2, row2_0_24);
-      const uint16x8_t total_1_65 = vaddq_u16(t107_1_2, row2_1_24);
+      uint8x16_t row2_24 = vld1q_u8(row2_lanes_24);
+      uint16x8_t row2_0_24 = vmovl_u8(vget_low_u8(row2_24));
+      uint16x8_t row2_1_24 = vmovl_high_u8(row2_24);
+      uint16x8_t total_0_65 = vaddq_u16(t107_0_2, row2_0_24);
+      uint16x8_t total_1_65 = vaddq_u16(t107_1_2, row2_1_24);
       vst1q_s16(&sums1[10][0], vreinterpretq_s16_u16(total_0_65));
       sums1[10][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_65), 0);
       sums1[10][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_65), 1);
-      const uint16x8_t values0_0_31 = vmulq_u16(row0_0_24, row0_0_24);
-      const uint16x8_t values0_1_31 = vmulq_u16(row0_1_24, row0_1_24);
-      const uint16x8_t values1_0_26 = vmulq_u16(row1_0_24, row1_0_24);
-      const uint16x8_t values1_1_26 = vmulq_u16(row1_1_24, row1_1_24);
-      const uint16x8_t v_0_61 = vmulq_u16(row2_0_24, row2_0_24);
-      const uint16x8_t v_1_61 = vmulq_u16(row2_1_24, row2_1_24);
-      const uint32x4_t t112_0 = vaddl_u16(vget_low_u16(values0_0_31), vget_low_u16(values1_0_26));
-      const uint32x4_t t112_1 = vaddl_high_u16(values0_0_31, values1_0_26);
-      const uint32x4_t t112_2 = vaddl_u16(vget_low_u16(values0_1_31), vget_low_u16(values1_1_26));
-      const uint32x4_t v_0_62 = vmovl_u16(vget_low_u16(v_0_61));
-      const uint32x4_t v_1_62 = vmovl_high_u16(v_0_61);
-      const uint32x4_t v_2_29 = vmovl_u16(vget_low_u16(v_1_61));
-      const uint32x4_t total_0_66 = vaddq_u32(t112_0, v_0_62);
-      const uint32x4_t total_1_66 = vaddq_u32(t112_1, v_1_62);
-      const uint32x4_t total_2_29 = vaddq_u32(t112_2, v_2_29);
+      uint16x8_t values0_0_31 = vmulq_u16(row0_0_24, row0_0_24);
+      uint16x8_t values0_1_31 = vmulq_u16(row0_1_24, row0_1_24);
+      uint16x8_t values1_0_26 = vmulq_u16(row1_0_24, row1_0_24);
+      uint16x8_t values1_1_26 = vmulq_u16(row1_1_24, row1_1_24);
+      uint16x8_t v_0_61 = vmulq_u16(row2_0_24, row2_0_24);
+      uint16x8_t v_1_61 = vmulq_u16(row2_1_24, row2_1_24);
+      uint32x4_t t112_0 = vaddl_u16(vget_low_u16(values0_0_31), vget_low_u16(values1_0_26));
+      uint32x4_t t112_1 = vaddl_high_u16(values0_0_31, values1_0_26);
+      uint32x4_t t112_2 = vaddl_u16(vget_low_u16(values0_1_31), vget_low_u16(values1_1_26));
+      uint32x4_t v_0_62 = vmovl_u16(vget_low_u16(v_0_61));
+      uint32x4_t v_1_62 = vmovl_high_u16(v_0_61);
+      uint32x4_t v_2_29 = vmovl_u16(vget_low_u16(v_1_61));
+      uint32x4_t total_0_66 = vaddq_u32(t112_0, v_0_62);
+      uint32x4_t total_1_66 = vaddq_u32(t112_1, v_1_62);
+      uint32x4_t total_2_29 = vaddq_u32(t112_2, v_2_29);
       vst1q_s32(&squares1[10][0], vreinterpretq_s32_u32(total_0_66));
       vst1q_s32(&squares1[10][4], vreinterpretq_s32_u32(total_1_66));
       squares1[10][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_29), 0);
@@ -2434,45 +2413,45 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           src[9 * src_stride + 1], src[9 * src_stride + 2], src[9 * src_stride + 3],
           src[9 * src_stride + 4], src[9 * src_stride + 5], src[9 * src_stride + 6],
           src[9 * src_stride + 7], src[9 * src_stride + 8], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row1_25 = vld1q_u8(row1_lanes_25);
-      const uint16x8_t row1_0_25 = vmovl_u8(vget_low_u8(row1_25));
-      const uint16x8_t row1_1_25 = vmovl_high_u8(row1_25);
+      uint8x16_t row1_25 = vld1q_u8(row1_lanes_25);
+      uint16x8_t row1_0_25 = vmovl_u8(vget_low_u8(row1_25));
+      uint16x8_t row1_1_25 = vmovl_high_u8(row1_25);
       const uint8_t row0_lanes_25[16] = {src[9 * src_stride - 2], src[9 * src_stride - 1],
           src[9 * src_stride], src[9 * src_stride + 1], src[9 * src_stride + 2],
           src[9 * src_stride + 3], src[9 * src_stride + 4], src[9 * src_stride + 5],
           src[9 * src_stride + 6], src[9 * src_stride + 7], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row0_25 = vld1q_u8(row0_lanes_25);
-      const uint16x8_t row0_0_25 = vmovl_u8(vget_low_u8(row0_25));
-      const uint16x8_t row0_1_25 = vmovl_high_u8(row0_25);
-      const uint16x8_t t117_0_3 = vaddq_u16(row0_0_25, row1_0_25);
-      const uint16x8_t t117_1_3 = vaddq_u16(row0_1_25, row1_1_25);
+      uint8x16_t row0_25 = vld1q_u8(row0_lanes_25);
+      uint16x8_t row0_0_25 = vmovl_u8(vget_low_u8(row0_25));
+      uint16x8_t row0_1_25 = vmovl_high_u8(row0_25);
+      uint16x8_t t117_0_3 = vaddq_u16(row0_0_25, row1_0_25);
+      uint16x8_t t117_1_3 = vaddq_u16(row0_1_25, row1_1_25);
       const uint8_t row2_lanes_25[16] = {src[9 * src_stride], src[9 * src_stride + 1],
           src[9 * src_stride + 2], src[9 * src_stride + 3], src[9 * src_stride + 4],
           src[9 * src_stride + 5], src[9 * src_stride + 6], src[9 * src_stride + 7],
           src[9 * src_stride + 8], src[9 * src_stride + 9], 0, 0, 0, 0, 0, 0};
-      const uint8x16_t row2_25 = vld1q_u8(row2_lanes_25);
-      const uint16x8_t row2_0_25 = vmovl_u8(vget_low_u8(row2_25));
-      const uint16x8_t row2_1_25 = vmovl_high_u8(row2_25);
-      const uint16x8_t total_0_67 = vaddq_u16(t117_0_3, row2_0_25);
-      const uint16x8_t total_1_67 = vaddq_u16(t117_1_3, row2_1_25);
+      uint8x16_t row2_25 = vld1q_u8(row2_lanes_25);
+      uint16x8_t row2_0_25 = vmovl_u8(vget_low_u8(row2_25));
+      uint16x8_t row2_1_25 = vmovl_high_u8(row2_25);
+      uint16x8_t total_0_67 = vaddq_u16(t117_0_3, row2_0_25);
+      uint16x8_t total_1_67 = vaddq_u16(t117_1_3, row2_1_25);
       vst1q_s16(&sums1[11][0], vreinterpretq_s16_u16(total_0_67));
       sums1[11][8] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_67), 0);
       sums1[11][9] = vgetq_lane_s16(vreinterpretq_s16_u16(total_1_67), 1);
-      const uint16x8_t values0_0_32 = vmulq_u16(row0_0_25, row0_0_25);
-      const uint16x8_t values0_1_32 = vmulq_u16(row0_1_25, row0_1_25);
-      const uint16x8_t values1_0_27 = vmulq_u16(row1_0_25, row1_0_25);
-      const uint16x8_t values1_1_27 = vmulq_u16(row1_1_25, row1_1_25);
-      const uint16x8_t v_0_63 = vmulq_u16(row2_0_25, row2_0_25);
-      const uint16x8_t v_1_63 = vmulq_u16(row2_1_25, row2_1_25);
-      const uint32x4_t t122_0_3 = vaddl_u16(vget_low_u16(values0_0_32), vget_low_u16(values1_0_27));
-      const uint32x4_t t122_1_3 = vaddl_high_u16(values0_0_32, values1_0_27);
-      const uint32x4_t t122_2_2 = vaddl_u16(vget_low_u16(values0_1_32), vget_low_u16(values1_1_27));
-      const uint32x4_t v_0_64 = vmovl_u16(vget_low_u16(v_0_63));
-      const uint32x4_t v_1_64 = vmovl_high_u16(v_0_63);
-      const uint32x4_t v_2_30 = vmovl_u16(vget_low_u16(v_1_63));
-      const uint32x4_t total_0_68 = vaddq_u32(t122_0_3, v_0_64);
-      const uint32x4_t total_1_68 = vaddq_u32(t122_1_3, v_1_64);
-      const uint32x4_t total_2_30 = vaddq_u32(t122_2_2, v_2_30);
+      uint16x8_t values0_0_32 = vmulq_u16(row0_0_25, row0_0_25);
+      uint16x8_t values0_1_32 = vmulq_u16(row0_1_25, row0_1_25);
+      uint16x8_t values1_0_27 = vmulq_u16(row1_0_25, row1_0_25);
+      uint16x8_t values1_1_27 = vmulq_u16(row1_1_25, row1_1_25);
+      uint16x8_t v_0_63 = vmulq_u16(row2_0_25, row2_0_25);
+      uint16x8_t v_1_63 = vmulq_u16(row2_1_25, row2_1_25);
+      uint32x4_t t122_0_3 = vaddl_u16(vget_low_u16(values0_0_32), vget_low_u16(values1_0_27));
+      uint32x4_t t122_1_3 = vaddl_high_u16(values0_0_32, values1_0_27);
+      uint32x4_t t122_2_2 = vaddl_u16(vget_low_u16(values0_1_32), vget_low_u16(values1_1_27));
+      uint32x4_t v_0_64 = vmovl_u16(vget_low_u16(v_0_63));
+      uint32x4_t v_1_64 = vmovl_high_u16(v_0_63);
+      uint32x4_t v_2_30 = vmovl_u16(vget_low_u16(v_1_63));
+      uint32x4_t total_0_68 = vaddq_u32(t122_0_3, v_0_64);
+      uint32x4_t total_1_68 = vaddq_u32(t122_1_3, v_1_64);
+      uint32x4_t total_2_30 = vaddq_u32(t122_2_2, v_2_30);
       vst1q_s32(&squares1[11][0], vreinterpretq_s32_u32(total_0_68));
       vst1q_s32(&squares1[11][4], vreinterpretq_s32_u32(total_1_68));
       squares1[11][8] = vgetq_lane_s32(vreinterpretq_s32_u32(total_2_30), 0);
@@ -2481,59 +2460,59 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 6 of 9: x = 0..9; writes a1, b1 */
   {
-    const int32_t scale_7 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_7 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_7 > 0) {
-      const int32_t scale_8 = scale1_table[daedalus_clip(set, 0, 15)];
-      const int16x8_t values1_0_28 = vld1q_s16(&sums1[1][0]);
+      int32_t scale_8 = scale1_table[daedalus_clip(set, 0, 15)];
+      int16x8_t values1_0_28 = vld1q_s16(&sums1[1][0]);
       const int16_t values1_lanes_2[8] = {sums1[1][8], sums1[1][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values1_1_28 = vld1q_s16(values1_lanes_2);
-      const int16x8_t values0_0_33 = vld1q_s16(&sums1[0][0]);
+      int16x8_t values1_1_28 = vld1q_s16(values1_lanes_2);
+      int16x8_t values0_0_33 = vld1q_s16(&sums1[0][0]);
       const int16_t values0_lanes_2[8] = {sums1[0][8], sums1[0][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t values0_1_33 = vld1q_s16(values0_lanes_2);
-      const int16x8_t t7_0_2 = vaddq_s16(values0_0_33, values1_0_28);
-      const int16x8_t t7_1_2 = vaddq_s16(values0_1_33, values1_1_28);
-      const int16x8_t v_0_65 = vld1q_s16(&sums1[2][0]);
+      int16x8_t values0_1_33 = vld1q_s16(values0_lanes_2);
+      int16x8_t t7_0_2 = vaddq_s16(values0_0_33, values1_0_28);
+      int16x8_t t7_1_2 = vaddq_s16(values0_1_33, values1_1_28);
+      int16x8_t v_0_65 = vld1q_s16(&sums1[2][0]);
       const int16_t v_lanes_6[8] = {sums1[2][8], sums1[2][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_65 = vld1q_s16(v_lanes_6);
-      const int16x8_t total_0_69 = vaddq_s16(t7_0_2, v_0_65);
-      const int16x8_t total_1_69 = vaddq_s16(t7_1_2, v_1_65);
-      const int32x4_t values1_0_29 = vld1q_s32(&squares1[1][0]);
-      const int32x4_t values1_1_29 = vld1q_s32(&squares1[1][4]);
-      const int32x4_t values1_2_2 =
+      int16x8_t v_1_65 = vld1q_s16(v_lanes_6);
+      int16x8_t total_0_69 = vaddq_s16(t7_0_2, v_0_65);
+      int16x8_t total_1_69 = vaddq_s16(t7_1_2, v_1_65);
+      int32x4_t values1_0_29 = vld1q_s32(&squares1[1][0]);
+      int32x4_t values1_1_29 = vld1q_s32(&squares1[1][4]);
+      int32x4_t values1_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[1][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[1][8]), 1));
-      const int32x4_t values0_0_34 = vld1q_s32(&squares1[0][0]);
-      const int32x4_t values0_1_34 = vld1q_s32(&squares1[0][4]);
-      const int32x4_t values0_2_2 =
+      int32x4_t values0_0_34 = vld1q_s32(&squares1[0][0]);
+      int32x4_t values0_1_34 = vld1q_s32(&squares1[0][4]);
+      int32x4_t values0_2_2 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[0][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[0][8]), 1));
-      const int32x4_t t12_0_2 = vaddq_s32(values0_0_34, values1_0_29);
-      const int32x4_t t12_1_2 = vaddq_s32(values0_1_34, values1_1_29);
-      const int32x4_t t12_2_3 = vaddq_s32(values0_2_2, values1_2_2);
-      const int32x4_t v_0_66 = vld1q_s32(&squares1[2][0]);
-      const int32x4_t v_1_66 = vld1q_s32(&squares1[2][4]);
-      const int32x4_t v_2_31 =
+      int32x4_t t12_0_2 = vaddq_s32(values0_0_34, values1_0_29);
+      int32x4_t t12_1_2 = vaddq_s32(values0_1_34, values1_1_29);
+      int32x4_t t12_2_3 = vaddq_s32(values0_2_2, values1_2_2);
+      int32x4_t v_0_66 = vld1q_s32(&squares1[2][0]);
+      int32x4_t v_1_66 = vld1q_s32(&squares1[2][4]);
+      int32x4_t v_2_31 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[2][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[2][8]), 1));
-      const int32x4_t square_0_6 = vaddq_s32(t12_0_2, v_0_66);
-      const int32x4_t square_1_6 = vaddq_s32(t12_1_2, v_1_66);
-      const int32x4_t square_2_6 = vaddq_s32(t12_2_3, v_2_31);
-      const int32x4_t t15_0 = vmulq_laneq_s32(square_0_6, multipliers32_2, 0);
-      const int32x4_t t15_1 = vmulq_laneq_s32(square_1_6, multipliers32_2, 0);
-      const int32x4_t t15_2_2 = vmulq_laneq_s32(square_2_6, multipliers32_2, 0);
-      const uint32x4_t total_0_70 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_69)));
-      const uint32x4_t total_1_70 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_69));
-      const uint32x4_t total_2_31 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_69)));
-      const uint32x4_t total_3_31 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_69));
-      const uint32x4_t t17_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_0), total_0_70, total_0_70);
-      const uint32x4_t t17_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_1), total_1_70, total_1_70);
-      const uint32x4_t t17_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_2_2), total_2_31, total_2_31);
-      const int32x4_t t19_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_0_2), (int32_t)scale_8);
-      const int32x4_t t19_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_1_2), (int32_t)scale_8);
-      const int32x4_t t19_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_2_2), (int32_t)scale_8);
-      const uint32x4_t t20_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_0_3), 20);
-      const uint32x4_t t20_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_1_3), 20);
-      const uint32x4_t t20_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_2_3), 20);
+      int32x4_t square_0_6 = vaddq_s32(t12_0_2, v_0_66);
+      int32x4_t square_1_6 = vaddq_s32(t12_1_2, v_1_66);
+      int32x4_t square_2_6 = vaddq_s32(t12_2_3, v_2_31);
+      int32x4_t t15_0 = vmulq_laneq_s32(square_0_6, multipliers32_2, 0);
+      int32x4_t t15_1 = vmulq_laneq_s32(square_1_6, multipliers32_2, 0);
+      int32x4_t t15_2_2 = vmulq_laneq_s32(square_2_6, multipliers32_2, 0);
+      uint32x4_t total_0_70 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_69)));
+      uint32x4_t total_1_70 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_69));
+      uint32x4_t total_2_31 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_69)));
+      uint32x4_t total_3_31 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_69));
+      uint32x4_t t17_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_0), total_0_70, total_0_70);
+      uint32x4_t t17_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_1), total_1_70, total_1_70);
+      uint32x4_t t17_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t15_2_2), total_2_31, total_2_31);
+      int32x4_t t19_0_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_0_2), (int32_t)scale_8);
+      int32x4_t t19_1_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_1_2), (int32_t)scale_8);
+      int32x4_t t19_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t17_2_2), (int32_t)scale_8);
+      uint32x4_t t20_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_0_3), 20);
+      uint32x4_t t20_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_1_3), 20);
+      uint32x4_t t20_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t19_2_3), 20);
       const uint16_t a2_lanes_11[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_0_3, 2), 0, 255)],
@@ -2542,72 +2521,72 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t20_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_6 = vld1q_u16(a2_lanes_11);
+      uint16x8_t a2_0_6 = vld1q_u16(a2_lanes_11);
       const uint16_t a2_lanes_12[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t20_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t20_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_6 = vld1q_u16(a2_lanes_12);
+      uint16x8_t a2_1_6 = vld1q_u16(a2_lanes_12);
       vst1q_s16(&a1[0][0], vreinterpretq_s16_u16(a2_0_6));
       a1[0][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_6), 0);
       a1[0][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_6), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t k256_2 = vdupq_n_u16((uint16_t)(256));
-      const uint16x8_t t23_0_2 = vsubq_u16(k256_2, a2_0_6);
-      const uint16x8_t t23_1_2 = vsubq_u16(k256_2, a2_1_6);
-      const uint32x4_t t23_0_3 = vmovl_u16(vget_low_u16(t23_0_2));
-      const uint32x4_t t23_1_3 = vmovl_high_u16(t23_0_2);
-      const uint32x4_t t23_2_2 = vmovl_u16(vget_low_u16(t23_1_2));
-      const uint32x4_t t23_3_2 = vmovl_high_u16(t23_1_2);
-      const uint32x4_t t24_0_2 = vmulq_u32(t23_0_3, total_0_70);
-      const uint32x4_t t24_1_2 = vmulq_u32(t23_1_3, total_1_70);
-      const uint32x4_t t24_2 = vmulq_u32(t23_2_2, total_2_31);
-      const uint32x4_t t24_3 = vmulq_u32(t23_3_2, total_3_31);
-      const int32x4_t t26_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_0_2), multipliers32_2, 1);
-      const int32x4_t t26_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_1_2), multipliers32_2, 1);
-      const int32x4_t t26_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_2), multipliers32_2, 1);
-      const int32x4_t t26_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_3), multipliers32_2, 1);
-      const int16x8_t t27_0_5 = vrshrnq_n_s32(t26_0, t26_1, 12);
-      const int16x8_t t27_1_5 = vrshrnq_n_s32(t26_2, t26_3, 12);
+      uint16x8_t k256_2 = vdupq_n_u16((uint16_t)(256));
+      uint16x8_t t23_0_2 = vsubq_u16(k256_2, a2_0_6);
+      uint16x8_t t23_1_2 = vsubq_u16(k256_2, a2_1_6);
+      uint32x4_t t23_0_3 = vmovl_u16(vget_low_u16(t23_0_2));
+      uint32x4_t t23_1_3 = vmovl_high_u16(t23_0_2);
+      uint32x4_t t23_2_2 = vmovl_u16(vget_low_u16(t23_1_2));
+      uint32x4_t t23_3_2 = vmovl_high_u16(t23_1_2);
+      uint32x4_t t24_0_2 = vmulq_u32(t23_0_3, total_0_70);
+      uint32x4_t t24_1_2 = vmulq_u32(t23_1_3, total_1_70);
+      uint32x4_t t24_2 = vmulq_u32(t23_2_2, total_2_31);
+      uint32x4_t t24_3 = vmulq_u32(t23_3_2, total_3_31);
+      int32x4_t t26_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_0_2), multipliers32_2, 1);
+      int32x4_t t26_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_1_2), multipliers32_2, 1);
+      int32x4_t t26_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_2), multipliers32_2, 1);
+      int32x4_t t26_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_3), multipliers32_2, 1);
+      int16x8_t t27_0_5 = vrshrnq_n_s32(t26_0, t26_1, 12);
+      int16x8_t t27_1_5 = vrshrnq_n_s32(t26_2, t26_3, 12);
       vst1q_u16(&b1[0][0], vreinterpretq_u16_s16(t27_0_5));
       b1[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_5), 0);
       b1[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_5), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t29_0_3 = vaddq_s16(values1_0_28, v_0_65);
-      const int16x8_t t29_1_3 = vaddq_s16(values1_1_28, v_1_65);
-      const int16x8_t v_0_67 = vld1q_s16(&sums1[3][0]);
+      int16x8_t t29_0_3 = vaddq_s16(values1_0_28, v_0_65);
+      int16x8_t t29_1_3 = vaddq_s16(values1_1_28, v_1_65);
+      int16x8_t v_0_67 = vld1q_s16(&sums1[3][0]);
       const int16_t v_lanes_7[8] = {sums1[3][8], sums1[3][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_67 = vld1q_s16(v_lanes_7);
-      const int16x8_t total_0_71 = vaddq_s16(t29_0_3, v_0_67);
-      const int16x8_t total_1_71 = vaddq_s16(t29_1_3, v_1_67);
-      const int32x4_t t32_0_3 = vaddq_s32(values1_0_29, v_0_66);
-      const int32x4_t t32_1_3 = vaddq_s32(values1_1_29, v_1_66);
-      const int32x4_t t32_2_3 = vaddq_s32(values1_2_2, v_2_31);
-      const int32x4_t v_0_68 = vld1q_s32(&squares1[3][0]);
-      const int32x4_t v_1_68 = vld1q_s32(&squares1[3][4]);
-      const int32x4_t v_2_32 =
+      int16x8_t v_1_67 = vld1q_s16(v_lanes_7);
+      int16x8_t total_0_71 = vaddq_s16(t29_0_3, v_0_67);
+      int16x8_t total_1_71 = vaddq_s16(t29_1_3, v_1_67);
+      int32x4_t t32_0_3 = vaddq_s32(values1_0_29, v_0_66);
+      int32x4_t t32_1_3 = vaddq_s32(values1_1_29, v_1_66);
+      int32x4_t t32_2_3 = vaddq_s32(values1_2_2, v_2_31);
+      int32x4_t v_0_68 = vld1q_s32(&squares1[3][0]);
+      int32x4_t v_1_68 = vld1q_s32(&squares1[3][4]);
+      int32x4_t v_2_32 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[3][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[3][8]), 1));
-      const int32x4_t square_0_7 = vaddq_s32(t32_0_3, v_0_68);
-      const int32x4_t square_1_7 = vaddq_s32(t32_1_3, v_1_68);
-      const int32x4_t square_2_7 = vaddq_s32(t32_2_3, v_2_32);
-      const int32x4_t t34_0_2 = vmulq_laneq_s32(square_0_7, multipliers32_2, 0);
-      const int32x4_t t34_1_2 = vmulq_laneq_s32(square_1_7, multipliers32_2, 0);
-      const int32x4_t t34_2_2 = vmulq_laneq_s32(square_2_7, multipliers32_2, 0);
-      const uint32x4_t total_0_72 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_71)));
-      const uint32x4_t total_1_72 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_71));
-      const uint32x4_t total_2_32 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_71)));
-      const uint32x4_t total_3_32 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_71));
-      const uint32x4_t t36_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_0_2), total_0_72, total_0_72);
-      const uint32x4_t t36_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_1_2), total_1_72, total_1_72);
-      const uint32x4_t t36_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_2_2), total_2_32, total_2_32);
-      const int32x4_t t38_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_0_2), (int32_t)scale_8);
-      const int32x4_t t38_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_1_2), (int32_t)scale_8);
-      const int32x4_t t38_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t36_2_2), (int32_t)scale_8);
-      const uint32x4_t t39_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_0_4), 20);
-      const uint32x4_t t39_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_1_4), 20);
-      const uint32x4_t t39_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_2_2), 20);
+      int32x4_t square_0_7 = vaddq_s32(t32_0_3, v_0_68);
+      int32x4_t square_1_7 = vaddq_s32(t32_1_3, v_1_68);
+      int32x4_t square_2_7 = vaddq_s32(t32_2_3, v_2_32);
+      int32x4_t t34_0_2 = vmulq_laneq_s32(square_0_7, multipliers32_2, 0);
+      int32x4_t t34_1_2 = vmulq_laneq_s32(square_1_7, multipliers32_2, 0);
+      int32x4_t t34_2_2 = vmulq_laneq_s32(square_2_7, multipliers32_2, 0);
+      uint32x4_t total_0_72 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_71)));
+      uint32x4_t total_1_72 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_71));
+      uint32x4_t total_2_32 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_71)));
+      uint32x4_t total_3_32 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_71));
+      uint32x4_t t36_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_0_2), total_0_72, total_0_72);
+      uint32x4_t t36_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_1_2), total_1_72, total_1_72);
+      uint32x4_t t36_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t34_2_2), total_2_32, total_2_32);
+      int32x4_t t38_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_0_2), (int32_t)scale_8);
+      int32x4_t t38_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t36_1_2), (int32_t)scale_8);
+      int32x4_t t38_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t36_2_2), (int32_t)scale_8);
+      uint32x4_t t39_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_0_4), 20);
+      uint32x4_t t39_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_1_4), 20);
+      uint32x4_t t39_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t38_2_2), 20);
       const uint16_t a2_lanes_13[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_0_3, 2), 0, 255)],
@@ -2616,70 +2595,70 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t39_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_7 = vld1q_u16(a2_lanes_13);
+      uint16x8_t a2_0_7 = vld1q_u16(a2_lanes_13);
       const uint16_t a2_lanes_14[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t39_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t39_2, 1), 0, 255)], 0, 0, 0, 0, 0, 0};
-      const uint16x8_t a2_1_7 = vld1q_u16(a2_lanes_14);
+      uint16x8_t a2_1_7 = vld1q_u16(a2_lanes_14);
       vst1q_s16(&a1[1][0], vreinterpretq_s16_u16(a2_0_7));
       a1[1][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_7), 0);
       a1[1][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_7), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t41_0 = vsubq_u16(k256_2, a2_0_7);
-      const uint16x8_t t41_1 = vsubq_u16(k256_2, a2_1_7);
-      const uint32x4_t t41_0_2 = vmovl_u16(vget_low_u16(t41_0));
-      const uint32x4_t t41_1_2 = vmovl_high_u16(t41_0);
-      const uint32x4_t t41_2 = vmovl_u16(vget_low_u16(t41_1));
-      const uint32x4_t t41_3 = vmovl_high_u16(t41_1);
-      const uint32x4_t t42_0_3 = vmulq_u32(t41_0_2, total_0_72);
-      const uint32x4_t t42_1_3 = vmulq_u32(t41_1_2, total_1_72);
-      const uint32x4_t t42_2_2 = vmulq_u32(t41_2, total_2_32);
-      const uint32x4_t t42_3_2 = vmulq_u32(t41_3, total_3_32);
-      const int32x4_t t43_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_0_3), multipliers32_2, 1);
-      const int32x4_t t43_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_1_3), multipliers32_2, 1);
-      const int32x4_t t43_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_2_2), multipliers32_2, 1);
-      const int32x4_t t43_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_3_2), multipliers32_2, 1);
-      const int16x8_t t44_0_2 = vrshrnq_n_s32(t43_0, t43_1, 12);
-      const int16x8_t t44_1_2 = vrshrnq_n_s32(t43_2, t43_3, 12);
+      uint16x8_t t41_0 = vsubq_u16(k256_2, a2_0_7);
+      uint16x8_t t41_1 = vsubq_u16(k256_2, a2_1_7);
+      uint32x4_t t41_0_2 = vmovl_u16(vget_low_u16(t41_0));
+      uint32x4_t t41_1_2 = vmovl_high_u16(t41_0);
+      uint32x4_t t41_2 = vmovl_u16(vget_low_u16(t41_1));
+      uint32x4_t t41_3 = vmovl_high_u16(t41_1);
+      uint32x4_t t42_0_3 = vmulq_u32(t41_0_2, total_0_72);
+      uint32x4_t t42_1_3 = vmulq_u32(t41_1_2, total_1_72);
+      uint32x4_t t42_2_2 = vmulq_u32(t41_2, total_2_32);
+      uint32x4_t t42_3_2 = vmulq_u32(t41_3, total_3_32);
+      int32x4_t t43_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_0_3), multipliers32_2, 1);
+      int32x4_t t43_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_1_3), multipliers32_2, 1);
+      int32x4_t t43_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_2_2), multipliers32_2, 1);
+      int32x4_t t43_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_3_2), multipliers32_2, 1);
+      int16x8_t t44_0_2 = vrshrnq_n_s32(t43_0, t43_1, 12);
+      int16x8_t t44_1_2 = vrshrnq_n_s32(t43_2, t43_3, 12);
       vst1q_u16(&b1[1][0], vreinterpretq_u16_s16(t44_0_2));
       b1[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 0);
       b1[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t46_0_3 = vaddq_s16(v_0_65, v_0_67);
-      const int16x8_t t46_1_3 = vaddq_s16(v_1_65, v_1_67);
-      const int16x8_t v_0_69 = vld1q_s16(&sums1[4][0]);
+      int16x8_t t46_0_3 = vaddq_s16(v_0_65, v_0_67);
+      int16x8_t t46_1_3 = vaddq_s16(v_1_65, v_1_67);
+      int16x8_t v_0_69 = vld1q_s16(&sums1[4][0]);
       const int16_t v_lanes_8[8] = {sums1[4][8], sums1[4][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_69 = vld1q_s16(v_lanes_8);
-      const int16x8_t total_0_73 = vaddq_s16(t46_0_3, v_0_69);
-      const int16x8_t total_1_73 = vaddq_s16(t46_1_3, v_1_69);
-      const int32x4_t t49_0 = vaddq_s32(v_0_66, v_0_68);
-      const int32x4_t t49_1 = vaddq_s32(v_1_66, v_1_68);
-      const int32x4_t t49_2 = vaddq_s32(v_2_31, v_2_32);
-      const int32x4_t v_0_70 = vld1q_s32(&squares1[4][0]);
-      const int32x4_t v_1_70 = vld1q_s32(&squares1[4][4]);
-      const int32x4_t v_2_33 =
+      int16x8_t v_1_69 = vld1q_s16(v_lanes_8);
+      int16x8_t total_0_73 = vaddq_s16(t46_0_3, v_0_69);
+      int16x8_t total_1_73 = vaddq_s16(t46_1_3, v_1_69);
+      int32x4_t t49_0 = vaddq_s32(v_0_66, v_0_68);
+      int32x4_t t49_1 = vaddq_s32(v_1_66, v_1_68);
+      int32x4_t t49_2 = vaddq_s32(v_2_31, v_2_32);
+      int32x4_t v_0_70 = vld1q_s32(&squares1[4][0]);
+      int32x4_t v_1_70 = vld1q_s32(&squares1[4][4]);
+      int32x4_t v_2_33 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[4][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[4][8]), 1));
-      const int32x4_t square_0_8 = vaddq_s32(t49_0, v_0_70);
-      const int32x4_t square_1_8 = vaddq_s32(t49_1, v_1_70);
-      const int32x4_t square_2_8 = vaddq_s32(t49_2, v_2_33);
-      const int32x4_t t51_0 = vmulq_laneq_s32(square_0_8, multipliers32_2, 0);
-      const int32x4_t t51_1 = vmulq_laneq_s32(square_1_8, multipliers32_2, 0);
-      const int32x4_t t51_2 = vmulq_laneq_s32(square_2_8, multipliers32_2, 0);
-      const uint32x4_t total_0_74 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_73)));
-      const uint32x4_t total_1_74 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_73));
-      const uint32x4_t total_2_33 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_73)));
-      const uint32x4_t total_3_33 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_73));
-      const uint32x4_t t53_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_0), total_0_74, total_0_74);
-      const uint32x4_t t53_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_1), total_1_74, total_1_74);
-      const uint32x4_t t53_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_2), total_2_33, total_2_33);
-      const int32x4_t t55_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t53_0_2), (int32_t)scale_8);
-      const int32x4_t t55_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t53_1_2), (int32_t)scale_8);
-      const int32x4_t t55_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_2_2), (int32_t)scale_8);
-      const uint32x4_t t56_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_0_4), 20);
-      const uint32x4_t t56_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_1_4), 20);
-      const uint32x4_t t56_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_2_3), 20);
+      int32x4_t square_0_8 = vaddq_s32(t49_0, v_0_70);
+      int32x4_t square_1_8 = vaddq_s32(t49_1, v_1_70);
+      int32x4_t square_2_8 = vaddq_s32(t49_2, v_2_33);
+      int32x4_t t51_0 = vmulq_laneq_s32(square_0_8, multipliers32_2, 0);
+      int32x4_t t51_1 = vmulq_laneq_s32(square_1_8, multipliers32_2, 0);
+      int32x4_t t51_2 = vmulq_laneq_s32(square_2_8, multipliers32_2, 0);
+      uint32x4_t total_0_74 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_73)));
+      uint32x4_t total_1_74 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_73));
+      uint32x4_t total_2_33 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_73)));
+      uint32x4_t total_3_33 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_73));
+      uint32x4_t t53_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_0), total_0_74, total_0_74);
+      uint32x4_t t53_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_1), total_1_74, total_1_74);
+      uint32x4_t t53_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t51_2), total_2_33, total_2_33);
+      int32x4_t t55_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t53_0_2), (int32_t)scale_8);
+      int32x4_t t55_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t53_1_2), (int32_t)scale_8);
+      int32x4_t t55_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t53_2_2), (int32_t)scale_8);
+      uint32x4_t t56_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_0_4), 20);
+      uint32x4_t t56_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_1_4), 20);
+      uint32x4_t t56_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t55_2_3), 20);
       const uint16_t a2_lanes_15[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_0_3, 2), 0, 255)],
@@ -2688,71 +2667,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t56_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_8 = vld1q_u16(a2_lanes_15);
+      uint16x8_t a2_0_8 = vld1q_u16(a2_lanes_15);
       const uint16_t a2_lanes_16[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t56_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t56_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_8 = vld1q_u16(a2_lanes_16);
+      uint16x8_t a2_1_8 = vld1q_u16(a2_lanes_16);
       vst1q_s16(&a1[2][0], vreinterpretq_s16_u16(a2_0_8));
       a1[2][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_8), 0);
       a1[2][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_8), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t58_0_2 = vsubq_u16(k256_2, a2_0_8);
-      const uint16x8_t t58_1_2 = vsubq_u16(k256_2, a2_1_8);
-      const uint32x4_t t58_0_3 = vmovl_u16(vget_low_u16(t58_0_2));
-      const uint32x4_t t58_1_3 = vmovl_high_u16(t58_0_2);
-      const uint32x4_t t58_2 = vmovl_u16(vget_low_u16(t58_1_2));
-      const uint32x4_t t58_3 = vmovl_high_u16(t58_1_2);
-      const uint32x4_t t59_0 = vmulq_u32(t58_0_3, total_0_74);
-      const uint32x4_t t59_1 = vmulq_u32(t58_1_3, total_1_74);
-      const uint32x4_t t59_2 = vmulq_u32(t58_2, total_2_33);
-      const uint32x4_t t59_3 = vmulq_u32(t58_3, total_3_33);
-      const int32x4_t t60_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_0), multipliers32_2, 1);
-      const int32x4_t t60_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_1), multipliers32_2, 1);
-      const int32x4_t t60_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_2), multipliers32_2, 1);
-      const int32x4_t t60_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_3), multipliers32_2, 1);
-      const int16x8_t t61_0_2 = vrshrnq_n_s32(t60_0, t60_1, 12);
-      const int16x8_t t61_1_2 = vrshrnq_n_s32(t60_2, t60_3, 12);
+      uint16x8_t t58_0_2 = vsubq_u16(k256_2, a2_0_8);
+      uint16x8_t t58_1_2 = vsubq_u16(k256_2, a2_1_8);
+      uint32x4_t t58_0_3 = vmovl_u16(vget_low_u16(t58_0_2));
+      uint32x4_t t58_1_3 = vmovl_high_u16(t58_0_2);
+      uint32x4_t t58_2 = vmovl_u16(vget_low_u16(t58_1_2));
+      uint32x4_t t58_3 = vmovl_high_u16(t58_1_2);
+      uint32x4_t t59_0 = vmulq_u32(t58_0_3, total_0_74);
+      uint32x4_t t59_1 = vmulq_u32(t58_1_3, total_1_74);
+      uint32x4_t t59_2 = vmulq_u32(t58_2, total_2_33);
+      uint32x4_t t59_3 = vmulq_u32(t58_3, total_3_33);
+      int32x4_t t60_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_0), multipliers32_2, 1);
+      int32x4_t t60_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_1), multipliers32_2, 1);
+      int32x4_t t60_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_2), multipliers32_2, 1);
+      int32x4_t t60_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_3), multipliers32_2, 1);
+      int16x8_t t61_0_2 = vrshrnq_n_s32(t60_0, t60_1, 12);
+      int16x8_t t61_1_2 = vrshrnq_n_s32(t60_2, t60_3, 12);
       vst1q_u16(&b1[2][0], vreinterpretq_u16_s16(t61_0_2));
       b1[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 0);
       b1[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t63_0_4 = vaddq_s16(v_0_67, v_0_69);
-      const int16x8_t t63_1_4 = vaddq_s16(v_1_67, v_1_69);
-      const int16x8_t v_0_71 = vld1q_s16(&sums1[5][0]);
+      int16x8_t t63_0_4 = vaddq_s16(v_0_67, v_0_69);
+      int16x8_t t63_1_4 = vaddq_s16(v_1_67, v_1_69);
+      int16x8_t v_0_71 = vld1q_s16(&sums1[5][0]);
       const int16_t v_lanes_9[8] = {sums1[5][8], sums1[5][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_71 = vld1q_s16(v_lanes_9);
-      const int16x8_t total_0_75 = vaddq_s16(t63_0_4, v_0_71);
-      const int16x8_t total_1_75 = vaddq_s16(t63_1_4, v_1_71);
-      const int32x4_t t66_0 = vaddq_s32(v_0_68, v_0_70);
-      const int32x4_t t66_1 = vaddq_s32(v_1_68, v_1_70);
-      const int32x4_t t66_2 = vaddq_s32(v_2_32, v_2_33);
-      const int32x4_t v_0_72 = vld1q_s32(&squares1[5][0]);
-      const int32x4_t v_1_72 = vld1q_s32(&squares1[5][4]);
-      const int32x4_t v_2_34 =
+      int16x8_t v_1_71 = vld1q_s16(v_lanes_9);
+      int16x8_t total_0_75 = vaddq_s16(t63_0_4, v_0_71);
+      int16x8_t total_1_75 = vaddq_s16(t63_1_4, v_1_71);
+      int32x4_t t66_0 = vaddq_s32(v_0_68, v_0_70);
+      int32x4_t t66_1 = vaddq_s32(v_1_68, v_1_70);
+      int32x4_t t66_2 = vaddq_s32(v_2_32, v_2_33);
+      int32x4_t v_0_72 = vld1q_s32(&squares1[5][0]);
+      int32x4_t v_1_72 = vld1q_s32(&squares1[5][4]);
+      int32x4_t v_2_34 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[5][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[5][8]), 1));
-      const int32x4_t square_0_9 = vaddq_s32(t66_0, v_0_72);
-      const int32x4_t square_1_9 = vaddq_s32(t66_1, v_1_72);
-      const int32x4_t square_2_9 = vaddq_s32(t66_2, v_2_34);
-      const int32x4_t t68_0_2 = vmulq_laneq_s32(square_0_9, multipliers32_2, 0);
-      const int32x4_t t68_1_2 = vmulq_laneq_s32(square_1_9, multipliers32_2, 0);
-      const int32x4_t t68_2_2 = vmulq_laneq_s32(square_2_9, multipliers32_2, 0);
-      const uint32x4_t total_0_76 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_75)));
-      const uint32x4_t total_1_76 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_75));
-      const uint32x4_t total_2_34 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_75)));
-      const uint32x4_t total_3_34 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_75));
-      const uint32x4_t t70_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_0_2), total_0_76, total_0_76);
-      const uint32x4_t t70_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_1_2), total_1_76, total_1_76);
-      const uint32x4_t t70_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_2_2), total_2_34, total_2_34);
-      const int32x4_t t72_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_0_2), (int32_t)scale_8);
-      const int32x4_t t72_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_1_2), (int32_t)scale_8);
-      const int32x4_t t72_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t70_2), (int32_t)scale_8);
-      const uint32x4_t t73_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_0_4), 20);
-      const uint32x4_t t73_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_1_4), 20);
-      const uint32x4_t t73_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_2_3), 20);
+      int32x4_t square_0_9 = vaddq_s32(t66_0, v_0_72);
+      int32x4_t square_1_9 = vaddq_s32(t66_1, v_1_72);
+      int32x4_t square_2_9 = vaddq_s32(t66_2, v_2_34);
+      int32x4_t t68_0_2 = vmulq_laneq_s32(square_0_9, multipliers32_2, 0);
+      int32x4_t t68_1_2 = vmulq_laneq_s32(square_1_9, multipliers32_2, 0);
+      int32x4_t t68_2_2 = vmulq_laneq_s32(square_2_9, multipliers32_2, 0);
+      uint32x4_t total_0_76 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_75)));
+      uint32x4_t total_1_76 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_75));
+      uint32x4_t total_2_34 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_75)));
+      uint32x4_t total_3_34 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_75));
+      uint32x4_t t70_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_0_2), total_0_76, total_0_76);
+      uint32x4_t t70_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_1_2), total_1_76, total_1_76);
+      uint32x4_t t70_2 = vmlsq_u32(vreinterpretq_u32_s32(t68_2_2), total_2_34, total_2_34);
+      int32x4_t t72_0_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_0_2), (int32_t)scale_8);
+      int32x4_t t72_1_4 = vmulq_n_s32(vreinterpretq_s32_u32(t70_1_2), (int32_t)scale_8);
+      int32x4_t t72_2_3 = vmulq_n_s32(vreinterpretq_s32_u32(t70_2), (int32_t)scale_8);
+      uint32x4_t t73_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_0_4), 20);
+      uint32x4_t t73_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_1_4), 20);
+      uint32x4_t t73_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t72_2_3), 20);
       const uint16_t a2_lanes_17[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_0_3, 2), 0, 255)],
@@ -2761,71 +2740,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t73_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_9 = vld1q_u16(a2_lanes_17);
+      uint16x8_t a2_0_9 = vld1q_u16(a2_lanes_17);
       const uint16_t a2_lanes_18[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t73_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t73_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_9 = vld1q_u16(a2_lanes_18);
+      uint16x8_t a2_1_9 = vld1q_u16(a2_lanes_18);
       vst1q_s16(&a1[3][0], vreinterpretq_s16_u16(a2_0_9));
       a1[3][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_9), 0);
       a1[3][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_9), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t75_0_2 = vsubq_u16(k256_2, a2_0_9);
-      const uint16x8_t t75_1_2 = vsubq_u16(k256_2, a2_1_9);
-      const uint32x4_t t75_0_3 = vmovl_u16(vget_low_u16(t75_0_2));
-      const uint32x4_t t75_1_3 = vmovl_high_u16(t75_0_2);
-      const uint32x4_t t75_2_2 = vmovl_u16(vget_low_u16(t75_1_2));
-      const uint32x4_t t75_3_2 = vmovl_high_u16(t75_1_2);
-      const uint32x4_t t76_0_2 = vmulq_u32(t75_0_3, total_0_76);
-      const uint32x4_t t76_1_2 = vmulq_u32(t75_1_3, total_1_76);
-      const uint32x4_t t76_2_2 = vmulq_u32(t75_2_2, total_2_34);
-      const uint32x4_t t76_3_2 = vmulq_u32(t75_3_2, total_3_34);
-      const int32x4_t t77_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_0_2), multipliers32_2, 1);
-      const int32x4_t t77_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_1_2), multipliers32_2, 1);
-      const int32x4_t t77_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_2_2), multipliers32_2, 1);
-      const int32x4_t t77_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_3_2), multipliers32_2, 1);
-      const int16x8_t t78_0_4 = vrshrnq_n_s32(t77_0_2, t77_1_2, 12);
-      const int16x8_t t78_1_4 = vrshrnq_n_s32(t77_2, t77_3, 12);
+      uint16x8_t t75_0_2 = vsubq_u16(k256_2, a2_0_9);
+      uint16x8_t t75_1_2 = vsubq_u16(k256_2, a2_1_9);
+      uint32x4_t t75_0_3 = vmovl_u16(vget_low_u16(t75_0_2));
+      uint32x4_t t75_1_3 = vmovl_high_u16(t75_0_2);
+      uint32x4_t t75_2_2 = vmovl_u16(vget_low_u16(t75_1_2));
+      uint32x4_t t75_3_2 = vmovl_high_u16(t75_1_2);
+      uint32x4_t t76_0_2 = vmulq_u32(t75_0_3, total_0_76);
+      uint32x4_t t76_1_2 = vmulq_u32(t75_1_3, total_1_76);
+      uint32x4_t t76_2_2 = vmulq_u32(t75_2_2, total_2_34);
+      uint32x4_t t76_3_2 = vmulq_u32(t75_3_2, total_3_34);
+      int32x4_t t77_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_0_2), multipliers32_2, 1);
+      int32x4_t t77_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_1_2), multipliers32_2, 1);
+      int32x4_t t77_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_2_2), multipliers32_2, 1);
+      int32x4_t t77_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_3_2), multipliers32_2, 1);
+      int16x8_t t78_0_4 = vrshrnq_n_s32(t77_0_2, t77_1_2, 12);
+      int16x8_t t78_1_4 = vrshrnq_n_s32(t77_2, t77_3, 12);
       vst1q_u16(&b1[3][0], vreinterpretq_u16_s16(t78_0_4));
       b1[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_4), 0);
       b1[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_4), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t80_0_3 = vaddq_s16(v_0_69, v_0_71);
-      const int16x8_t t80_1_3 = vaddq_s16(v_1_69, v_1_71);
-      const int16x8_t v_0_73 = vld1q_s16(&sums1[6][0]);
+      int16x8_t t80_0_3 = vaddq_s16(v_0_69, v_0_71);
+      int16x8_t t80_1_3 = vaddq_s16(v_1_69, v_1_71);
+      int16x8_t v_0_73 = vld1q_s16(&sums1[6][0]);
       const int16_t v_lanes_10[8] = {sums1[6][8], sums1[6][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_73 = vld1q_s16(v_lanes_10);
-      const int16x8_t total_0_77 = vaddq_s16(t80_0_3, v_0_73);
-      const int16x8_t total_1_77 = vaddq_s16(t80_1_3, v_1_73);
-      const int32x4_t t83_0_2 = vaddq_s32(v_0_70, v_0_72);
-      const int32x4_t t83_1_2 = vaddq_s32(v_1_70, v_1_72);
-      const int32x4_t t83_2 = vaddq_s32(v_2_33, v_2_34);
-      const int32x4_t v_0_74 = vld1q_s32(&squares1[6][0]);
-      const int32x4_t v_1_74 = vld1q_s32(&squares1[6][4]);
-      const int32x4_t v_2_35 =
+      int16x8_t v_1_73 = vld1q_s16(v_lanes_10);
+      int16x8_t total_0_77 = vaddq_s16(t80_0_3, v_0_73);
+      int16x8_t total_1_77 = vaddq_s16(t80_1_3, v_1_73);
+      int32x4_t t83_0_2 = vaddq_s32(v_0_70, v_0_72);
+      int32x4_t t83_1_2 = vaddq_s32(v_1_70, v_1_72);
+      int32x4_t t83_2 = vaddq_s32(v_2_33, v_2_34);
+      int32x4_t v_0_74 = vld1q_s32(&squares1[6][0]);
+      int32x4_t v_1_74 = vld1q_s32(&squares1[6][4]);
+      int32x4_t v_2_35 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[6][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[6][8]), 1));
-      const int32x4_t square_0_10 = vaddq_s32(t83_0_2, v_0_74);
-      const int32x4_t square_1_10 = vaddq_s32(t83_1_2, v_1_74);
-      const int32x4_t square_2_10 = vaddq_s32(t83_2, v_2_35);
-      const int32x4_t t85_0_2 = vmulq_laneq_s32(square_0_10, multipliers32_2, 0);
-      const int32x4_t t85_1_2 = vmulq_laneq_s32(square_1_10, multipliers32_2, 0);
-      const int32x4_t t85_2 = vmulq_laneq_s32(square_2_10, multipliers32_2, 0);
-      const uint32x4_t total_0_78 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_77)));
-      const uint32x4_t total_1_78 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_77));
-      const uint32x4_t total_2_35 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_77)));
-      const uint32x4_t total_3_35 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_77));
-      const uint32x4_t t87_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_0_2), total_0_78, total_0_78);
-      const uint32x4_t t87_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_1_2), total_1_78, total_1_78);
-      const uint32x4_t t87_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_2), total_2_35, total_2_35);
-      const int32x4_t t89_0 = vmulq_n_s32(vreinterpretq_s32_u32(t87_0_2), (int32_t)scale_8);
-      const int32x4_t t89_1 = vmulq_n_s32(vreinterpretq_s32_u32(t87_1_2), (int32_t)scale_8);
-      const int32x4_t t89_2 = vmulq_n_s32(vreinterpretq_s32_u32(t87_2), (int32_t)scale_8);
-      const uint32x4_t t90_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_0), 20);
-      const uint32x4_t t90_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_1), 20);
-      const uint32x4_t t90_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_2), 20);
+      int32x4_t square_0_10 = vaddq_s32(t83_0_2, v_0_74);
+      int32x4_t square_1_10 = vaddq_s32(t83_1_2, v_1_74);
+      int32x4_t square_2_10 = vaddq_s32(t83_2, v_2_35);
+      int32x4_t t85_0_2 = vmulq_laneq_s32(square_0_10, multipliers32_2, 0);
+      int32x4_t t85_1_2 = vmulq_laneq_s32(square_1_10, multipliers32_2, 0);
+      int32x4_t t85_2 = vmulq_laneq_s32(square_2_10, multipliers32_2, 0);
+      uint32x4_t total_0_78 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_77)));
+      uint32x4_t total_1_78 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_77));
+      uint32x4_t total_2_35 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_77)));
+      uint32x4_t total_3_35 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_77));
+      uint32x4_t t87_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_0_2), total_0_78, total_0_78);
+      uint32x4_t t87_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_1_2), total_1_78, total_1_78);
+      uint32x4_t t87_2 = vmlsq_u32(vreinterpretq_u32_s32(t85_2), total_2_35, total_2_35);
+      int32x4_t t89_0 = vmulq_n_s32(vreinterpretq_s32_u32(t87_0_2), (int32_t)scale_8);
+      int32x4_t t89_1 = vmulq_n_s32(vreinterpretq_s32_u32(t87_1_2), (int32_t)scale_8);
+      int32x4_t t89_2 = vmulq_n_s32(vreinterpretq_s32_u32(t87_2), (int32_t)scale_8);
+      uint32x4_t t90_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_0), 20);
+      uint32x4_t t90_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_1), 20);
+      uint32x4_t t90_2_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t89_2), 20);
       const uint16_t a2_lanes_19[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_0_3, 2), 0, 255)],
@@ -2834,73 +2813,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t90_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_10 = vld1q_u16(a2_lanes_19);
+      uint16x8_t a2_0_10 = vld1q_u16(a2_lanes_19);
       const uint16_t a2_lanes_20[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t90_2_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t90_2_3, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_10 = vld1q_u16(a2_lanes_20);
+      uint16x8_t a2_1_10 = vld1q_u16(a2_lanes_20);
       vst1q_s16(&a1[4][0], vreinterpretq_s16_u16(a2_0_10));
       a1[4][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_10), 0);
       a1[4][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_10), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t92_0_5 = vsubq_u16(k256_2, a2_0_10);
-      const uint16x8_t t92_1_5 = vsubq_u16(k256_2, a2_1_10);
-      const uint32x4_t t92_0_6 = vmovl_u16(vget_low_u16(t92_0_5));
-      const uint32x4_t t92_1_6 = vmovl_high_u16(t92_0_5);
-      const uint32x4_t t92_2_4 = vmovl_u16(vget_low_u16(t92_1_5));
-      const uint32x4_t t92_3_4 = vmovl_high_u16(t92_1_5);
-      const uint32x4_t t93_0_2 = vmulq_u32(t92_0_6, total_0_78);
-      const uint32x4_t t93_1_2 = vmulq_u32(t92_1_6, total_1_78);
-      const uint32x4_t t93_2 = vmulq_u32(t92_2_4, total_2_35);
-      const uint32x4_t t93_3 = vmulq_u32(t92_3_4, total_3_35);
-      const int32x4_t t94_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0_2), multipliers32_2, 1);
-      const int32x4_t t94_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1_2), multipliers32_2, 1);
-      const int32x4_t t94_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_2), multipliers32_2, 1);
-      const int32x4_t t94_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_3), multipliers32_2, 1);
-      const int16x8_t t95_0_2 = vrshrnq_n_s32(t94_0_2, t94_1_2, 12);
-      const int16x8_t t95_1_2 = vrshrnq_n_s32(t94_2_2, t94_3_2, 12);
+      uint16x8_t t92_0_5 = vsubq_u16(k256_2, a2_0_10);
+      uint16x8_t t92_1_5 = vsubq_u16(k256_2, a2_1_10);
+      uint32x4_t t92_0_6 = vmovl_u16(vget_low_u16(t92_0_5));
+      uint32x4_t t92_1_6 = vmovl_high_u16(t92_0_5);
+      uint32x4_t t92_2_4 = vmovl_u16(vget_low_u16(t92_1_5));
+      uint32x4_t t92_3_4 = vmovl_high_u16(t92_1_5);
+      uint32x4_t t93_0_2 = vmulq_u32(t92_0_6, total_0_78);
+      uint32x4_t t93_1_2 = vmulq_u32(t92_1_6, total_1_78);
+      uint32x4_t t93_2 = vmulq_u32(t92_2_4, total_2_35);
+      uint32x4_t t93_3 = vmulq_u32(t92_3_4, total_3_35);
+      int32x4_t t94_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_0_2), multipliers32_2, 1);
+      int32x4_t t94_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1_2), multipliers32_2, 1);
+      int32x4_t t94_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_2), multipliers32_2, 1);
+      int32x4_t t94_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_3), multipliers32_2, 1);
+      int16x8_t t95_0_2 = vrshrnq_n_s32(t94_0_2, t94_1_2, 12);
+      int16x8_t t95_1_2 = vrshrnq_n_s32(t94_2_2, t94_3_2, 12);
       vst1q_u16(&b1[4][0], vreinterpretq_u16_s16(t95_0_2));
       b1[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1_2), 0);
       b1[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t97_0_3 = vaddq_s16(v_0_71, v_0_73);
-      const int16x8_t t97_1_3 = vaddq_s16(v_1_71, v_1_73);
-      const int16x8_t v_0_75 = vld1q_s16(&sums1[7][0]);
+      int16x8_t t97_0_3 = vaddq_s16(v_0_71, v_0_73);
+      int16x8_t t97_1_3 = vaddq_s16(v_1_71, v_1_73);
+      int16x8_t v_0_75 = vld1q_s16(&sums1[7][0]);
       const int16_t v_lanes_11[8] = {sums1[7][8], sums1[7][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_75 = vld1q_s16(v_lanes_11);
-      const int16x8_t total_0_79 = vaddq_s16(t97_0_3, v_0_75);
-      const int16x8_t total_1_79 = vaddq_s16(t97_1_3, v_1_75);
-      const int32x4_t t100_0_3 = vaddq_s32(v_0_72, v_0_74);
-      const int32x4_t t100_1_3 = vaddq_s32(v_1_72, v_1_74);
-      const int32x4_t t100_2 = vaddq_s32(v_2_34, v_2_35);
-      const int32x4_t v_0_76 = vld1q_s32(&squares1[7][0]);
-      const int32x4_t v_1_76 = vld1q_s32(&squares1[7][4]);
-      const int32x4_t v_2_36 =
+      int16x8_t v_1_75 = vld1q_s16(v_lanes_11);
+      int16x8_t total_0_79 = vaddq_s16(t97_0_3, v_0_75);
+      int16x8_t total_1_79 = vaddq_s16(t97_1_3, v_1_75);
+      int32x4_t t100_0_3 = vaddq_s32(v_0_72, v_0_74);
+      int32x4_t t100_1_3 = vaddq_s32(v_1_72, v_1_74);
+      int32x4_t t100_2 = vaddq_s32(v_2_34, v_2_35);
+      int32x4_t v_0_76 = vld1q_s32(&squares1[7][0]);
+      int32x4_t v_1_76 = vld1q_s32(&squares1[7][4]);
+      int32x4_t v_2_36 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[7][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[7][8]), 1));
-      const int32x4_t square_0_11 = vaddq_s32(t100_0_3, v_0_76);
-      const int32x4_t square_1_11 = vaddq_s32(t100_1_3, v_1_76);
-      const int32x4_t square_2_11 = vaddq_s32(t100_2, v_2_36);
-      const int32x4_t t102_0_4 = vmulq_laneq_s32(square_0_11, multipliers32_2, 0);
-      const int32x4_t t102_1_4 = vmulq_laneq_s32(square_1_11, multipliers32_2, 0);
-      const int32x4_t t102_2_3 = vmulq_laneq_s32(square_2_11, multipliers32_2, 0);
-      const uint32x4_t total_0_80 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_79)));
-      const uint32x4_t total_1_80 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_79));
-      const uint32x4_t total_2_36 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_79)));
-      const uint32x4_t total_3_36 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_79));
-      const uint32x4_t t104_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_0_4), total_0_80,
-          total_0_80);
-      const uint32x4_t t104_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_1_4), total_1_80,
-          total_1_80);
-      const uint32x4_t t104_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_2_3), total_2_36, total_2_36);
-      const int32x4_t t106_0 = vmulq_n_s32(vreinterpretq_s32_u32(t104_0_2), (int32_t)scale_8);
-      const int32x4_t t106_1 = vmulq_n_s32(vreinterpretq_s32_u32(t104_1_2), (int32_t)scale_8);
-      const int32x4_t t106_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t104_2), (int32_t)scale_8);
-      const uint32x4_t t107_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_0), 20);
-      const uint32x4_t t107_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_1), 20);
-      const uint32x4_t t107_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_2_2), 20);
+      int32x4_t square_0_11 = vaddq_s32(t100_0_3, v_0_76);
+      int32x4_t square_1_11 = vaddq_s32(t100_1_3, v_1_76);
+      int32x4_t square_2_11 = vaddq_s32(t100_2, v_2_36);
+      int32x4_t t102_0_4 = vmulq_laneq_s32(square_0_11, multipliers32_2, 0);
+      int32x4_t t102_1_4 = vmulq_laneq_s32(square_1_11, multipliers32_2, 0);
+      int32x4_t t102_2_3 = vmulq_laneq_s32(square_2_11, multipliers32_2, 0);
+      uint32x4_t total_0_80 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_79)));
+      uint32x4_t total_1_80 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_79));
+      uint32x4_t total_2_36 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_79)));
+      uint32x4_t total_3_36 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_79));
+      uint32x4_t t104_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_0_4), total_0_80, total_0_80);
+      uint32x4_t t104_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_1_4), total_1_80, total_1_80);
+      uint32x4_t t104_2 = vmlsq_u32(vreinterpretq_u32_s32(t102_2_3), total_2_36, total_2_36);
+      int32x4_t t106_0 = vmulq_n_s32(vreinterpretq_s32_u32(t104_0_2), (int32_t)scale_8);
+      int32x4_t t106_1 = vmulq_n_s32(vreinterpretq_s32_u32(t104_1_2), (int32_t)scale_8);
+      int32x4_t t106_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(t104_2), (int32_t)scale_8);
+      uint32x4_t t107_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_0), 20);
+      uint32x4_t t107_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_1), 20);
+      uint32x4_t t107_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t106_2_2), 20);
       const uint16_t a2_lanes_21[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_0_3, 2), 0, 255)],
@@ -2909,74 +2886,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t107_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_11 = vld1q_u16(a2_lanes_21);
+      uint16x8_t a2_0_11 = vld1q_u16(a2_lanes_21);
       const uint16_t a2_lanes_22[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t107_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t107_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_11 = vld1q_u16(a2_lanes_22);
+      uint16x8_t a2_1_11 = vld1q_u16(a2_lanes_22);
       vst1q_s16(&a1[5][0], vreinterpretq_s16_u16(a2_0_11));
       a1[5][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_11), 0);
       a1[5][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_11), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t109_0_3 = vsubq_u16(k256_2, a2_0_11);
-      const uint16x8_t t109_1_3 = vsubq_u16(k256_2, a2_1_11);
-      const uint32x4_t t109_0_4 = vmovl_u16(vget_low_u16(t109_0_3));
-      const uint32x4_t t109_1_4 = vmovl_high_u16(t109_0_3);
-      const uint32x4_t t109_2_2 = vmovl_u16(vget_low_u16(t109_1_3));
-      const uint32x4_t t109_3_2 = vmovl_high_u16(t109_1_3);
-      const uint32x4_t t110_0_3 = vmulq_u32(t109_0_4, total_0_80);
-      const uint32x4_t t110_1_3 = vmulq_u32(t109_1_4, total_1_80);
-      const uint32x4_t t110_2_2 = vmulq_u32(t109_2_2, total_2_36);
-      const uint32x4_t t110_3_2 = vmulq_u32(t109_3_2, total_3_36);
-      const int32x4_t t111_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_0_3), multipliers32_2, 1);
-      const int32x4_t t111_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_1_3), multipliers32_2, 1);
-      const int32x4_t t111_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_2_2), multipliers32_2, 1);
-      const int32x4_t t111_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_3_2), multipliers32_2, 1);
-      const int16x8_t t112_0_2 = vrshrnq_n_s32(t111_0, t111_1, 12);
-      const int16x8_t t112_1_2 = vrshrnq_n_s32(t111_2, t111_3, 12);
+      uint16x8_t t109_0_3 = vsubq_u16(k256_2, a2_0_11);
+      uint16x8_t t109_1_3 = vsubq_u16(k256_2, a2_1_11);
+      uint32x4_t t109_0_4 = vmovl_u16(vget_low_u16(t109_0_3));
+      uint32x4_t t109_1_4 = vmovl_high_u16(t109_0_3);
+      uint32x4_t t109_2_2 = vmovl_u16(vget_low_u16(t109_1_3));
+      uint32x4_t t109_3_2 = vmovl_high_u16(t109_1_3);
+      uint32x4_t t110_0_3 = vmulq_u32(t109_0_4, total_0_80);
+      uint32x4_t t110_1_3 = vmulq_u32(t109_1_4, total_1_80);
+      uint32x4_t t110_2_2 = vmulq_u32(t109_2_2, total_2_36);
+      uint32x4_t t110_3_2 = vmulq_u32(t109_3_2, total_3_36);
+      int32x4_t t111_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_0_3), multipliers32_2, 1);
+      int32x4_t t111_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_1_3), multipliers32_2, 1);
+      int32x4_t t111_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_2_2), multipliers32_2, 1);
+      int32x4_t t111_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_3_2), multipliers32_2, 1);
+      int16x8_t t112_0_2 = vrshrnq_n_s32(t111_0, t111_1, 12);
+      int16x8_t t112_1_2 = vrshrnq_n_s32(t111_2, t111_3, 12);
       vst1q_u16(&b1[5][0], vreinterpretq_u16_s16(t112_0_2));
       b1[5][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 0);
       b1[5][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t114_0_2 = vaddq_s16(v_0_73, v_0_75);
-      const int16x8_t t114_1_2 = vaddq_s16(v_1_73, v_1_75);
-      const int16x8_t v_0_77 = vld1q_s16(&sums1[8][0]);
+      int16x8_t t114_0_2 = vaddq_s16(v_0_73, v_0_75);
+      int16x8_t t114_1_2 = vaddq_s16(v_1_73, v_1_75);
+      int16x8_t v_0_77 = vld1q_s16(&sums1[8][0]);
       const int16_t v_lanes_12[8] = {sums1[8][8], sums1[8][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_77 = vld1q_s16(v_lanes_12);
-      const int16x8_t total_0_81 = vaddq_s16(t114_0_2, v_0_77);
-      const int16x8_t total_1_81 = vaddq_s16(t114_1_2, v_1_77);
-      const int32x4_t t117_0_4 = vaddq_s32(v_0_74, v_0_76);
-      const int32x4_t t117_1_4 = vaddq_s32(v_1_74, v_1_76);
-      const int32x4_t t117_2_2 = vaddq_s32(v_2_35, v_2_36);
-      const int32x4_t v_0_78 = vld1q_s32(&squares1[8][0]);
-      const int32x4_t v_1_78 = vld1q_s32(&squares1[8][4]);
-      const int32x4_t v_2_37 =
+      int16x8_t v_1_77 = vld1q_s16(v_lanes_12);
+      int16x8_t total_0_81 = vaddq_s16(t114_0_2, v_0_77);
+      int16x8_t total_1_81 = vaddq_s16(t114_1_2, v_1_77);
+      int32x4_t t117_0_4 = vaddq_s32(v_0_74, v_0_76);
+      int32x4_t t117_1_4 = vaddq_s32(v_1_74, v_1_76);
+      int32x4_t t117_2_2 = vaddq_s32(v_2_35, v_2_36);
+      int32x4_t v_0_78 = vld1q_s32(&squares1[8][0]);
+      int32x4_t v_1_78 = vld1q_s32(&squares1[8][4]);
+      int32x4_t v_2_37 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[8][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[8][8]), 1));
-      const int32x4_t square_0_12 = vaddq_s32(t117_0_4, v_0_78);
-      const int32x4_t square_1_12 = vaddq_s32(t117_1_4, v_1_78);
-      const int32x4_t square_2_12 = vaddq_s32(t117_2_2, v_2_37);
-      const int32x4_t t119_0_3 = vmulq_laneq_s32(square_0_12, multipliers32_2, 0);
-      const int32x4_t t119_1_3 = vmulq_laneq_s32(square_1_12, multipliers32_2, 0);
-      const int32x4_t t119_2_2 = vmulq_laneq_s32(square_2_12, multipliers32_2, 0);
-      const uint32x4_t total_0_82 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_81)));
-      const uint32x4_t total_1_82 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_81));
-      const uint32x4_t total_2_37 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_81)));
-      const uint32x4_t total_3_37 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_81));
-      const uint32x4_t t121_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_0_3), total_0_82,
-          total_0_82);
-      const uint32x4_t t121_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_1_3), total_1_82,
-          total_1_82);
-      const uint32x4_t t121_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_2_2), total_2_37,
-          total_2_37);
-      const int32x4_t t123_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_0_2), (int32_t)scale_8);
-      const int32x4_t t123_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_1_2), (int32_t)scale_8);
-      const int32x4_t t123_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_2_2), (int32_t)scale_8);
-      const uint32x4_t t124_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_0_2), 20);
-      const uint32x4_t t124_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_1_2), 20);
-      const uint32x4_t t124_2_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_2), 20);
+      int32x4_t square_0_12 = vaddq_s32(t117_0_4, v_0_78);
+      int32x4_t square_1_12 = vaddq_s32(t117_1_4, v_1_78);
+      int32x4_t square_2_12 = vaddq_s32(t117_2_2, v_2_37);
+      int32x4_t t119_0_3 = vmulq_laneq_s32(square_0_12, multipliers32_2, 0);
+      int32x4_t t119_1_3 = vmulq_laneq_s32(square_1_12, multipliers32_2, 0);
+      int32x4_t t119_2_2 = vmulq_laneq_s32(square_2_12, multipliers32_2, 0);
+      uint32x4_t total_0_82 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_81)));
+      uint32x4_t total_1_82 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_81));
+      uint32x4_t total_2_37 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_81)));
+      uint32x4_t total_3_37 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_81));
+      uint32x4_t t121_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_0_3), total_0_82, total_0_82);
+      uint32x4_t t121_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_1_3), total_1_82, total_1_82);
+      uint32x4_t t121_2_2 = vmlsq_u32(vreinterpretq_u32_s32(t119_2_2), total_2_37, total_2_37);
+      int32x4_t t123_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_0_2), (int32_t)scale_8);
+      int32x4_t t123_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_1_2), (int32_t)scale_8);
+      int32x4_t t123_2 = vmulq_n_s32(vreinterpretq_s32_u32(t121_2_2), (int32_t)scale_8);
+      uint32x4_t t124_0_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_0_2), 20);
+      uint32x4_t t124_1_3 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_1_2), 20);
+      uint32x4_t t124_2_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t123_2), 20);
       const uint16_t a2_lanes_23[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_3, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_0_3, 2), 0, 255)],
@@ -2985,77 +2959,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_3, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_3, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t124_1_3, 3), 0, 255)]};
-      const uint16x8_t a2_0_12 = vld1q_u16(a2_lanes_23);
+      uint16x8_t a2_0_12 = vld1q_u16(a2_lanes_23);
       const uint16_t a2_lanes_24[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t124_2_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t124_2_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_12 = vld1q_u16(a2_lanes_24);
+      uint16x8_t a2_1_12 = vld1q_u16(a2_lanes_24);
       vst1q_s16(&a1[6][0], vreinterpretq_s16_u16(a2_0_12));
       a1[6][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_12), 0);
       a1[6][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_12), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t126_0_3 = vsubq_u16(k256_2, a2_0_12);
-      const uint16x8_t t126_1_3 = vsubq_u16(k256_2, a2_1_12);
-      const uint32x4_t t126_0_4 = vmovl_u16(vget_low_u16(t126_0_3));
-      const uint32x4_t t126_1_4 = vmovl_high_u16(t126_0_3);
-      const uint32x4_t t126_2_3 = vmovl_u16(vget_low_u16(t126_1_3));
-      const uint32x4_t t126_3_3 = vmovl_high_u16(t126_1_3);
-      const uint32x4_t t127_0_4 = vmulq_u32(t126_0_4, total_0_82);
-      const uint32x4_t t127_1_4 = vmulq_u32(t126_1_4, total_1_82);
-      const uint32x4_t t127_2_2 = vmulq_u32(t126_2_3, total_2_37);
-      const uint32x4_t t127_3_2 = vmulq_u32(t126_3_3, total_3_37);
-      const int32x4_t t128_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_0_4), multipliers32_2,
-          1);
-      const int32x4_t t128_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_1_4), multipliers32_2,
-          1);
-      const int32x4_t t128_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_2_2), multipliers32_2,
-          1);
-      const int32x4_t t128_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_3_2), multipliers32_2,
-          1);
-      const int16x8_t t129_0_2 = vrshrnq_n_s32(t128_0_2, t128_1_2, 12);
-      const int16x8_t t129_1_2 = vrshrnq_n_s32(t128_2_2, t128_3_2, 12);
+      uint16x8_t t126_0_3 = vsubq_u16(k256_2, a2_0_12);
+      uint16x8_t t126_1_3 = vsubq_u16(k256_2, a2_1_12);
+      uint32x4_t t126_0_4 = vmovl_u16(vget_low_u16(t126_0_3));
+      uint32x4_t t126_1_4 = vmovl_high_u16(t126_0_3);
+      uint32x4_t t126_2_3 = vmovl_u16(vget_low_u16(t126_1_3));
+      uint32x4_t t126_3_3 = vmovl_high_u16(t126_1_3);
+      uint32x4_t t127_0_4 = vmulq_u32(t126_0_4, total_0_82);
+      uint32x4_t t127_1_4 = vmulq_u32(t126_1_4, total_1_82);
+      uint32x4_t t127_2_2 = vmulq_u32(t126_2_3, total_2_37);
+      uint32x4_t t127_3_2 = vmulq_u32(t126_3_3, total_3_37);
+      int32x4_t t128_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_0_4), multipliers32_2, 1);
+      int32x4_t t128_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_1_4), multipliers32_2, 1);
+      int32x4_t t128_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_2_2), multipliers32_2, 1);
+      int32x4_t t128_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_3_2), multipliers32_2, 1);
+      int16x8_t t129_0_2 = vrshrnq_n_s32(t128_0_2, t128_1_2, 12);
+      int16x8_t t129_1_2 = vrshrnq_n_s32(t128_2_2, t128_3_2, 12);
       vst1q_u16(&b1[6][0], vreinterpretq_u16_s16(t129_0_2));
       b1[6][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 0);
       b1[6][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t131_0 = vaddq_s16(v_0_75, v_0_77);
-      const int16x8_t t131_1 = vaddq_s16(v_1_75, v_1_77);
-      const int16x8_t v_0_79 = vld1q_s16(&sums1[9][0]);
+      int16x8_t t131_0 = vaddq_s16(v_0_75, v_0_77);
+      int16x8_t t131_1 = vaddq_s16(v_1_75, v_1_77);
+      int16x8_t v_0_79 = vld1q_s16(&sums1[9][0]);
       const int16_t v_lanes_13[8] = {sums1[9][8], sums1[9][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_79 = vld1q_s16(v_lanes_13);
-      const int16x8_t total_0_83 = vaddq_s16(t131_0, v_0_79);
-      const int16x8_t total_1_83 = vaddq_s16(t131_1, v_1_79);
-      const int32x4_t t134_0 = vaddq_s32(v_0_76, v_0_78);
-      const int32x4_t t134_1 = vaddq_s32(v_1_76, v_1_78);
-      const int32x4_t t134_2 = vaddq_s32(v_2_36, v_2_37);
-      const int32x4_t v_0_80 = vld1q_s32(&squares1[9][0]);
-      const int32x4_t v_1_80 = vld1q_s32(&squares1[9][4]);
-      const int32x4_t v_2_38 =
+      int16x8_t v_1_79 = vld1q_s16(v_lanes_13);
+      int16x8_t total_0_83 = vaddq_s16(t131_0, v_0_79);
+      int16x8_t total_1_83 = vaddq_s16(t131_1, v_1_79);
+      int32x4_t t134_0 = vaddq_s32(v_0_76, v_0_78);
+      int32x4_t t134_1 = vaddq_s32(v_1_76, v_1_78);
+      int32x4_t t134_2 = vaddq_s32(v_2_36, v_2_37);
+      int32x4_t v_0_80 = vld1q_s32(&squares1[9][0]);
+      int32x4_t v_1_80 = vld1q_s32(&squares1[9][4]);
+      int32x4_t v_2_38 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[9][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[9][8]), 1));
-      const int32x4_t square_0_13 = vaddq_s32(t134_0, v_0_80);
-      const int32x4_t square_1_13 = vaddq_s32(t134_1, v_1_80);
-      const int32x4_t square_2_13 = vaddq_s32(t134_2, v_2_38);
-      const int32x4_t t136_0_2 = vmulq_laneq_s32(square_0_13, multipliers32_2, 0);
-      const int32x4_t t136_1_2 = vmulq_laneq_s32(square_1_13, multipliers32_2, 0);
-      const int32x4_t t136_2_2 = vmulq_laneq_s32(square_2_13, multipliers32_2, 0);
-      const uint32x4_t total_0_84 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_83)));
-      const uint32x4_t total_1_84 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_83));
-      const uint32x4_t total_2_38 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_83)));
-      const uint32x4_t total_3_38 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_83));
-      const uint32x4_t t138_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_0_2), total_0_84,
-          total_0_84);
-      const uint32x4_t t138_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_1_2), total_1_84,
-          total_1_84);
-      const uint32x4_t t138_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_2_2), total_2_38, total_2_38);
-      const int32x4_t t140_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_0_2), (int32_t)scale_8);
-      const int32x4_t t140_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_1_2), (int32_t)scale_8);
-      const int32x4_t t140_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_2), (int32_t)scale_8);
-      const uint32x4_t t141_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_0_2), 20);
-      const uint32x4_t t141_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_1_2), 20);
-      const uint32x4_t t141_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_2), 20);
+      int32x4_t square_0_13 = vaddq_s32(t134_0, v_0_80);
+      int32x4_t square_1_13 = vaddq_s32(t134_1, v_1_80);
+      int32x4_t square_2_13 = vaddq_s32(t134_2, v_2_38);
+      int32x4_t t136_0_2 = vmulq_laneq_s32(square_0_13, multipliers32_2, 0);
+      int32x4_t t136_1_2 = vmulq_laneq_s32(square_1_13, multipliers32_2, 0);
+      int32x4_t t136_2_2 = vmulq_laneq_s32(square_2_13, multipliers32_2, 0);
+      uint32x4_t total_0_84 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_83)));
+      uint32x4_t total_1_84 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_83));
+      uint32x4_t total_2_38 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_83)));
+      uint32x4_t total_3_38 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_83));
+      uint32x4_t t138_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_0_2), total_0_84, total_0_84);
+      uint32x4_t t138_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_1_2), total_1_84, total_1_84);
+      uint32x4_t t138_2 = vmlsq_u32(vreinterpretq_u32_s32(t136_2_2), total_2_38, total_2_38);
+      int32x4_t t140_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_0_2), (int32_t)scale_8);
+      int32x4_t t140_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_1_2), (int32_t)scale_8);
+      int32x4_t t140_2 = vmulq_n_s32(vreinterpretq_s32_u32(t138_2), (int32_t)scale_8);
+      uint32x4_t t141_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_0_2), 20);
+      uint32x4_t t141_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_1_2), 20);
+      uint32x4_t t141_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t140_2), 20);
       const uint16_t a2_lanes_25[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_0, 2), 0, 255)],
@@ -3064,77 +3032,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t141_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_13 = vld1q_u16(a2_lanes_25);
+      uint16x8_t a2_0_13 = vld1q_u16(a2_lanes_25);
       const uint16_t a2_lanes_26[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t141_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t141_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_13 = vld1q_u16(a2_lanes_26);
+      uint16x8_t a2_1_13 = vld1q_u16(a2_lanes_26);
       vst1q_s16(&a1[7][0], vreinterpretq_s16_u16(a2_0_13));
       a1[7][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_13), 0);
       a1[7][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_13), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t143_0 = vsubq_u16(k256_2, a2_0_13);
-      const uint16x8_t t143_1 = vsubq_u16(k256_2, a2_1_13);
-      const uint32x4_t t143_0_2 = vmovl_u16(vget_low_u16(t143_0));
-      const uint32x4_t t143_1_2 = vmovl_high_u16(t143_0);
-      const uint32x4_t t143_2 = vmovl_u16(vget_low_u16(t143_1));
-      const uint32x4_t t143_3 = vmovl_high_u16(t143_1);
-      const uint32x4_t t144_0_2 = vmulq_u32(t143_0_2, total_0_84);
-      const uint32x4_t t144_1_2 = vmulq_u32(t143_1_2, total_1_84);
-      const uint32x4_t t144_2_2 = vmulq_u32(t143_2, total_2_38);
-      const uint32x4_t t144_3_2 = vmulq_u32(t143_3, total_3_38);
-      const int32x4_t t145_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_0_2), multipliers32_2,
-          1);
-      const int32x4_t t145_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_1_2), multipliers32_2,
-          1);
-      const int32x4_t t145_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_2_2), multipliers32_2,
-          1);
-      const int32x4_t t145_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_3_2), multipliers32_2,
-          1);
-      const int16x8_t t146_0_2 = vrshrnq_n_s32(t145_0_2, t145_1_2, 12);
-      const int16x8_t t146_1_2 = vrshrnq_n_s32(t145_2_2, t145_3_2, 12);
+      uint16x8_t t143_0 = vsubq_u16(k256_2, a2_0_13);
+      uint16x8_t t143_1 = vsubq_u16(k256_2, a2_1_13);
+      uint32x4_t t143_0_2 = vmovl_u16(vget_low_u16(t143_0));
+      uint32x4_t t143_1_2 = vmovl_high_u16(t143_0);
+      uint32x4_t t143_2 = vmovl_u16(vget_low_u16(t143_1));
+      uint32x4_t t143_3 = vmovl_high_u16(t143_1);
+      uint32x4_t t144_0_2 = vmulq_u32(t143_0_2, total_0_84);
+      uint32x4_t t144_1_2 = vmulq_u32(t143_1_2, total_1_84);
+      uint32x4_t t144_2_2 = vmulq_u32(t143_2, total_2_38);
+      uint32x4_t t144_3_2 = vmulq_u32(t143_3, total_3_38);
+      int32x4_t t145_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_0_2), multipliers32_2, 1);
+      int32x4_t t145_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_1_2), multipliers32_2, 1);
+      int32x4_t t145_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_2_2), multipliers32_2, 1);
+      int32x4_t t145_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_3_2), multipliers32_2, 1);
+      int16x8_t t146_0_2 = vrshrnq_n_s32(t145_0_2, t145_1_2, 12);
+      int16x8_t t146_1_2 = vrshrnq_n_s32(t145_2_2, t145_3_2, 12);
       vst1q_u16(&b1[7][0], vreinterpretq_u16_s16(t146_0_2));
       b1[7][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 0);
       b1[7][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t148_0 = vaddq_s16(v_0_77, v_0_79);
-      const int16x8_t t148_1 = vaddq_s16(v_1_77, v_1_79);
-      const int16x8_t v_0_81 = vld1q_s16(&sums1[10][0]);
+      int16x8_t t148_0 = vaddq_s16(v_0_77, v_0_79);
+      int16x8_t t148_1 = vaddq_s16(v_1_77, v_1_79);
+      int16x8_t v_0_81 = vld1q_s16(&sums1[10][0]);
       const int16_t v_lanes_14[8] = {sums1[10][8], sums1[10][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_81 = vld1q_s16(v_lanes_14);
-      const int16x8_t total_0_85 = vaddq_s16(t148_0, v_0_81);
-      const int16x8_t total_1_85 = vaddq_s16(t148_1, v_1_81);
-      const int32x4_t t151_0 = vaddq_s32(v_0_78, v_0_80);
-      const int32x4_t t151_1 = vaddq_s32(v_1_78, v_1_80);
-      const int32x4_t t151_2 = vaddq_s32(v_2_37, v_2_38);
-      const int32x4_t v_0_82 = vld1q_s32(&squares1[10][0]);
-      const int32x4_t v_1_82 = vld1q_s32(&squares1[10][4]);
-      const int32x4_t v_2_39 =
+      int16x8_t v_1_81 = vld1q_s16(v_lanes_14);
+      int16x8_t total_0_85 = vaddq_s16(t148_0, v_0_81);
+      int16x8_t total_1_85 = vaddq_s16(t148_1, v_1_81);
+      int32x4_t t151_0 = vaddq_s32(v_0_78, v_0_80);
+      int32x4_t t151_1 = vaddq_s32(v_1_78, v_1_80);
+      int32x4_t t151_2 = vaddq_s32(v_2_37, v_2_38);
+      int32x4_t v_0_82 = vld1q_s32(&squares1[10][0]);
+      int32x4_t v_1_82 = vld1q_s32(&squares1[10][4]);
+      int32x4_t v_2_39 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[10][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[10][8]), 1));
-      const int32x4_t square_0_14 = vaddq_s32(t151_0, v_0_82);
-      const int32x4_t square_1_14 = vaddq_s32(t151_1, v_1_82);
-      const int32x4_t square_2_14 = vaddq_s32(t151_2, v_2_39);
-      const int32x4_t t153_0_2 = vmulq_laneq_s32(square_0_14, multipliers32_2, 0);
-      const int32x4_t t153_1_2 = vmulq_laneq_s32(square_1_14, multipliers32_2, 0);
-      const int32x4_t t153_2 = vmulq_laneq_s32(square_2_14, multipliers32_2, 0);
-      const uint32x4_t total_0_86 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_85)));
-      const uint32x4_t total_1_86 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_85));
-      const uint32x4_t total_2_39 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_85)));
-      const uint32x4_t total_3_39 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_85));
-      const uint32x4_t t155_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_0_2), total_0_86,
-          total_0_86);
-      const uint32x4_t t155_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_1_2), total_1_86,
-          total_1_86);
-      const uint32x4_t t155_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_2), total_2_39, total_2_39);
-      const int32x4_t t157_0 = vmulq_n_s32(vreinterpretq_s32_u32(t155_0_2), (int32_t)scale_8);
-      const int32x4_t t157_1 = vmulq_n_s32(vreinterpretq_s32_u32(t155_1_2), (int32_t)scale_8);
-      const int32x4_t t157_2 = vmulq_n_s32(vreinterpretq_s32_u32(t155_2), (int32_t)scale_8);
-      const uint32x4_t t158_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_0), 20);
-      const uint32x4_t t158_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_1), 20);
-      const uint32x4_t t158_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_2), 20);
+      int32x4_t square_0_14 = vaddq_s32(t151_0, v_0_82);
+      int32x4_t square_1_14 = vaddq_s32(t151_1, v_1_82);
+      int32x4_t square_2_14 = vaddq_s32(t151_2, v_2_39);
+      int32x4_t t153_0_2 = vmulq_laneq_s32(square_0_14, multipliers32_2, 0);
+      int32x4_t t153_1_2 = vmulq_laneq_s32(square_1_14, multipliers32_2, 0);
+      int32x4_t t153_2 = vmulq_laneq_s32(square_2_14, multipliers32_2, 0);
+      uint32x4_t total_0_86 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_85)));
+      uint32x4_t total_1_86 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_85));
+      uint32x4_t total_2_39 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_85)));
+      uint32x4_t total_3_39 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_85));
+      uint32x4_t t155_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_0_2), total_0_86, total_0_86);
+      uint32x4_t t155_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_1_2), total_1_86, total_1_86);
+      uint32x4_t t155_2 = vmlsq_u32(vreinterpretq_u32_s32(t153_2), total_2_39, total_2_39);
+      int32x4_t t157_0 = vmulq_n_s32(vreinterpretq_s32_u32(t155_0_2), (int32_t)scale_8);
+      int32x4_t t157_1 = vmulq_n_s32(vreinterpretq_s32_u32(t155_1_2), (int32_t)scale_8);
+      int32x4_t t157_2 = vmulq_n_s32(vreinterpretq_s32_u32(t155_2), (int32_t)scale_8);
+      uint32x4_t t158_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_0), 20);
+      uint32x4_t t158_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_1), 20);
+      uint32x4_t t158_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t157_2), 20);
       const uint16_t a2_lanes_27[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_0, 2), 0, 255)],
@@ -3143,71 +3105,71 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t158_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_14 = vld1q_u16(a2_lanes_27);
+      uint16x8_t a2_0_14 = vld1q_u16(a2_lanes_27);
       const uint16_t a2_lanes_28[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t158_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t158_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_14 = vld1q_u16(a2_lanes_28);
+      uint16x8_t a2_1_14 = vld1q_u16(a2_lanes_28);
       vst1q_s16(&a1[8][0], vreinterpretq_s16_u16(a2_0_14));
       a1[8][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_14), 0);
       a1[8][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_14), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t160_0 = vsubq_u16(k256_2, a2_0_14);
-      const uint16x8_t t160_1 = vsubq_u16(k256_2, a2_1_14);
-      const uint32x4_t t160_0_2 = vmovl_u16(vget_low_u16(t160_0));
-      const uint32x4_t t160_1_2 = vmovl_high_u16(t160_0);
-      const uint32x4_t t160_2 = vmovl_u16(vget_low_u16(t160_1));
-      const uint32x4_t t160_3 = vmovl_high_u16(t160_1);
-      const uint32x4_t t161_0 = vmulq_u32(t160_0_2, total_0_86);
-      const uint32x4_t t161_1 = vmulq_u32(t160_1_2, total_1_86);
-      const uint32x4_t t161_2 = vmulq_u32(t160_2, total_2_39);
-      const uint32x4_t t161_3 = vmulq_u32(t160_3, total_3_39);
-      const int32x4_t t162_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_0), multipliers32_2, 1);
-      const int32x4_t t162_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_1), multipliers32_2, 1);
-      const int32x4_t t162_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_2), multipliers32_2, 1);
-      const int32x4_t t162_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_3), multipliers32_2, 1);
-      const int16x8_t t163_0_2 = vrshrnq_n_s32(t162_0_2, t162_1_2, 12);
-      const int16x8_t t163_1_2 = vrshrnq_n_s32(t162_2_2, t162_3_2, 12);
+      uint16x8_t t160_0 = vsubq_u16(k256_2, a2_0_14);
+      uint16x8_t t160_1 = vsubq_u16(k256_2, a2_1_14);
+      uint32x4_t t160_0_2 = vmovl_u16(vget_low_u16(t160_0));
+      uint32x4_t t160_1_2 = vmovl_high_u16(t160_0);
+      uint32x4_t t160_2 = vmovl_u16(vget_low_u16(t160_1));
+      uint32x4_t t160_3 = vmovl_high_u16(t160_1);
+      uint32x4_t t161_0 = vmulq_u32(t160_0_2, total_0_86);
+      uint32x4_t t161_1 = vmulq_u32(t160_1_2, total_1_86);
+      uint32x4_t t161_2 = vmulq_u32(t160_2, total_2_39);
+      uint32x4_t t161_3 = vmulq_u32(t160_3, total_3_39);
+      int32x4_t t162_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_0), multipliers32_2, 1);
+      int32x4_t t162_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_1), multipliers32_2, 1);
+      int32x4_t t162_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_2), multipliers32_2, 1);
+      int32x4_t t162_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_3), multipliers32_2, 1);
+      int16x8_t t163_0_2 = vrshrnq_n_s32(t162_0_2, t162_1_2, 12);
+      int16x8_t t163_1_2 = vrshrnq_n_s32(t162_2_2, t162_3_2, 12);
       vst1q_u16(&b1[8][0], vreinterpretq_u16_s16(t163_0_2));
       b1[8][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 0);
       b1[8][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const int16x8_t t165_0 = vaddq_s16(v_0_79, v_0_81);
-      const int16x8_t t165_1 = vaddq_s16(v_1_79, v_1_81);
-      const int16x8_t v_0_83 = vld1q_s16(&sums1[11][0]);
+      int16x8_t t165_0 = vaddq_s16(v_0_79, v_0_81);
+      int16x8_t t165_1 = vaddq_s16(v_1_79, v_1_81);
+      int16x8_t v_0_83 = vld1q_s16(&sums1[11][0]);
       const int16_t v_lanes_15[8] = {sums1[11][8], sums1[11][9], 0, 0, 0, 0, 0, 0};
-      const int16x8_t v_1_83 = vld1q_s16(v_lanes_15);
-      const int16x8_t total_0_87 = vaddq_s16(t165_0, v_0_83);
-      const int16x8_t total_1_87 = vaddq_s16(t165_1, v_1_83);
-      const int32x4_t t168_0 = vaddq_s32(v_0_80, v_0_82);
-      const int32x4_t t168_1 = vaddq_s32(v_1_80, v_1_82);
-      const int32x4_t t168_2 = vaddq_s32(v_2_38, v_2_39);
-      const int32x4_t v_0_84 = vld1q_s32(&squares1[11][0]);
-      const int32x4_t v_1_84 = vld1q_s32(&squares1[11][4]);
-      const int32x4_t v_2_40 =
+      int16x8_t v_1_83 = vld1q_s16(v_lanes_15);
+      int16x8_t total_0_87 = vaddq_s16(t165_0, v_0_83);
+      int16x8_t total_1_87 = vaddq_s16(t165_1, v_1_83);
+      int32x4_t t168_0 = vaddq_s32(v_0_80, v_0_82);
+      int32x4_t t168_1 = vaddq_s32(v_1_80, v_1_82);
+      int32x4_t t168_2 = vaddq_s32(v_2_38, v_2_39);
+      int32x4_t v_0_84 = vld1q_s32(&squares1[11][0]);
+      int32x4_t v_1_84 = vld1q_s32(&squares1[11][4]);
+      int32x4_t v_2_40 =
           vreinterpretq_s32_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&squares1[11][9],
           vdupq_n_u32(*(const daedalus_any_u32 *)&squares1[11][8]), 1));
-      const int32x4_t square_0_15 = vaddq_s32(t168_0, v_0_84);
-      const int32x4_t square_1_15 = vaddq_s32(t168_1, v_1_84);
-      const int32x4_t square_2_15 = vaddq_s32(t168_2, v_2_40);
-      const int32x4_t t170_0 = vmulq_laneq_s32(square_0_15, multipliers32_2, 0);
-      const int32x4_t t170_1 = vmulq_laneq_s32(square_1_15, multipliers32_2, 0);
-      const int32x4_t t170_2 = vmulq_laneq_s32(square_2_15, multipliers32_2, 0);
-      const uint32x4_t total_0_88 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_87)));
-      const uint32x4_t total_1_88 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_87));
-      const uint32x4_t total_2_40 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_87)));
-      const uint32x4_t total_3_40 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_87));
-      const uint32x4_t t172_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_0), total_0_88, total_0_88);
-      const uint32x4_t t172_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_1), total_1_88, total_1_88);
-      const uint32x4_t t172_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_2), total_2_40, total_2_40);
-      const int32x4_t t174_0 = vmulq_n_s32(vreinterpretq_s32_u32(t172_0_2), (int32_t)scale_8);
-      const int32x4_t t174_1 = vmulq_n_s32(vreinterpretq_s32_u32(t172_1_2), (int32_t)scale_8);
-      const int32x4_t t174_2 = vmulq_n_s32(vreinterpretq_s32_u32(t172_2), (int32_t)scale_8);
-      const uint32x4_t t175_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_0), 20);
-      const uint32x4_t t175_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_1), 20);
-      const uint32x4_t t175_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_2), 20);
+      int32x4_t square_0_15 = vaddq_s32(t168_0, v_0_84);
+      int32x4_t square_1_15 = vaddq_s32(t168_1, v_1_84);
+      int32x4_t square_2_15 = vaddq_s32(t168_2, v_2_40);
+      int32x4_t t170_0 = vmulq_laneq_s32(square_0_15, multipliers32_2, 0);
+      int32x4_t t170_1 = vmulq_laneq_s32(square_1_15, multipliers32_2, 0);
+      int32x4_t t170_2 = vmulq_laneq_s32(square_2_15, multipliers32_2, 0);
+      uint32x4_t total_0_88 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_0_87)));
+      uint32x4_t total_1_88 = vmovl_high_u16(vreinterpretq_u16_s16(total_0_87));
+      uint32x4_t total_2_40 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(total_1_87)));
+      uint32x4_t total_3_40 = vmovl_high_u16(vreinterpretq_u16_s16(total_1_87));
+      uint32x4_t t172_0_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_0), total_0_88, total_0_88);
+      uint32x4_t t172_1_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_1), total_1_88, total_1_88);
+      uint32x4_t t172_2 = vmlsq_u32(vreinterpretq_u32_s32(t170_2), total_2_40, total_2_40);
+      int32x4_t t174_0 = vmulq_n_s32(vreinterpretq_s32_u32(t172_0_2), (int32_t)scale_8);
+      int32x4_t t174_1 = vmulq_n_s32(vreinterpretq_s32_u32(t172_1_2), (int32_t)scale_8);
+      int32x4_t t174_2 = vmulq_n_s32(vreinterpretq_s32_u32(t172_2), (int32_t)scale_8);
+      uint32x4_t t175_0 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_0), 20);
+      uint32x4_t t175_1 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_1), 20);
+      uint32x4_t t175_2 = vrshrq_n_u32(vreinterpretq_u32_s32(t174_2), 20);
       const uint16_t a2_lanes_29[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_0, 2), 0, 255)],
@@ -3216,32 +3178,32 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 1), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 2), 0, 255)],
           shrink_table[daedalus_clip64(vgetq_lane_u32(t175_1, 3), 0, 255)]};
-      const uint16x8_t a2_0_15 = vld1q_u16(a2_lanes_29);
+      uint16x8_t a2_0_15 = vld1q_u16(a2_lanes_29);
       const uint16_t a2_lanes_30[8] = {shrink_table[daedalus_clip64(vgetq_lane_u32(t175_2, 0), 0,
           255)], shrink_table[daedalus_clip64(vgetq_lane_u32(t175_2, 1), 0, 255)], 0, 0, 0, 0, 0,
           0};
-      const uint16x8_t a2_1_15 = vld1q_u16(a2_lanes_30);
+      uint16x8_t a2_1_15 = vld1q_u16(a2_lanes_30);
       vst1q_s16(&a1[9][0], vreinterpretq_s16_u16(a2_0_15));
       a1[9][8] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_15), 0);
       a1[9][9] = vgetq_lane_s16(vreinterpretq_s16_u16(a2_1_15), 1);
       DAEDALUS_READ_LATER(sums1);
       DAEDALUS_READ_LATER(squares1);
-      const uint16x8_t t177_0 = vsubq_u16(k256_2, a2_0_15);
-      const uint16x8_t t177_1 = vsubq_u16(k256_2, a2_1_15);
-      const uint32x4_t t177_0_2 = vmovl_u16(vget_low_u16(t177_0));
-      const uint32x4_t t177_1_2 = vmovl_high_u16(t177_0);
-      const uint32x4_t t177_2 = vmovl_u16(vget_low_u16(t177_1));
-      const uint32x4_t t177_3 = vmovl_high_u16(t177_1);
-      const uint32x4_t t178_0 = vmulq_u32(t177_0_2, total_0_88);
-      const uint32x4_t t178_1 = vmulq_u32(t177_1_2, total_1_88);
-      const uint32x4_t t178_2 = vmulq_u32(t177_2, total_2_40);
-      const uint32x4_t t178_3 = vmulq_u32(t177_3, total_3_40);
-      const int32x4_t t179_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_0), multipliers32_2, 1);
-      const int32x4_t t179_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_1), multipliers32_2, 1);
-      const int32x4_t t179_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_2), multipliers32_2, 1);
-      const int32x4_t t179_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_3), multipliers32_2, 1);
-      const int16x8_t t180_0_2 = vrshrnq_n_s32(t179_0, t179_1, 12);
-      const int16x8_t t180_1_2 = vrshrnq_n_s32(t179_2, t179_3, 12);
+      uint16x8_t t177_0 = vsubq_u16(k256_2, a2_0_15);
+      uint16x8_t t177_1 = vsubq_u16(k256_2, a2_1_15);
+      uint32x4_t t177_0_2 = vmovl_u16(vget_low_u16(t177_0));
+      uint32x4_t t177_1_2 = vmovl_high_u16(t177_0);
+      uint32x4_t t177_2 = vmovl_u16(vget_low_u16(t177_1));
+      uint32x4_t t177_3 = vmovl_high_u16(t177_1);
+      uint32x4_t t178_0 = vmulq_u32(t177_0_2, total_0_88);
+      uint32x4_t t178_1 = vmulq_u32(t177_1_2, total_1_88);
+      uint32x4_t t178_2 = vmulq_u32(t177_2, total_2_40);
+      uint32x4_t t178_3 = vmulq_u32(t177_3, total_3_40);
+      int32x4_t t179_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_0), multipliers32_2, 1);
+      int32x4_t t179_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_1), multipliers32_2, 1);
+      int32x4_t t179_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_2), multipliers32_2, 1);
+      int32x4_t t179_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_3), multipliers32_2, 1);
+      int16x8_t t180_0_2 = vrshrnq_n_s32(t179_0, t179_1, 12);
+      int16x8_t t180_1_2 = vrshrnq_n_s32(t179_2, t179_3, 12);
       vst1q_u16(&b1[9][0], vreinterpretq_u16_s16(t180_0_2));
       b1[9][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 0);
       b1[9][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 1);
@@ -3251,547 +3213,547 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 7 of 9: x = 0..7; writes flt1 */
   {
-    const int32_t scale_9 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_9 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_9 > 0) {
-      const int16x8_t t7_4 = vld1q_s16(&a1[0][1]);
-      const int16x8_t values1 = vshlq_n_s16(t7_4, 2);
-      const int16x8_t t12_4 = vld1q_s16(&a1[1][0]);
-      const int16x8_t values3 = vshlq_n_s16(t12_4, 2);
-      const int16x8_t t14_3 = vld1q_s16(&a1[1][1]);
-      const int16x8_t values4 = vshlq_n_s16(t14_3, 2);
-      const int16x8_t t16_3 = vld1q_s16(&a1[1][2]);
-      const int16x8_t values5 = vshlq_n_s16(t16_3, 2);
-      const int16x8_t t20_5 = vld1q_s16(&a1[2][1]);
-      const int16x8_t values7 = vshlq_n_s16(t20_5, 2);
-      const int16x8_t t4_4 = vld1q_s16(&a1[0][0]);
-      const int16x8_t t24 = vmlaq_laneq_s16(values1, t4_4, multipliers16, 2);
-      const int16x8_t t10_3 = vld1q_s16(&a1[0][2]);
-      const int16x8_t t25_4 = vmlaq_laneq_s16(t24, t10_3, multipliers16, 2);
-      const int16x8_t t26 = vaddq_s16(t25_4, values3);
-      const int16x8_t t27_4 = vaddq_s16(t26, values4);
-      const int16x8_t t28 = vaddq_s16(t27_4, values5);
-      const int16x8_t t18_5 = vld1q_s16(&a1[2][0]);
-      const int16x8_t t29_2 = vmlaq_laneq_s16(t28, t18_5, multipliers16, 2);
-      const int16x8_t t30 = vaddq_s16(t29_2, values7);
-      const int16x8_t t22 = vld1q_s16(&a1[2][2]);
-      const int16x8_t total_11 = vmlaq_laneq_s16(t30, t22, multipliers16, 2);
-      const uint8x8_t t32 = vld1_u8(&src[0]);
-      const uint16x8_t t32_4 = vmovl_u8(t32);
-      const uint32x4_t v_0_85 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_11)),
+      int16x8_t t7_4 = vld1q_s16(&a1[0][1]);
+      int16x8_t values1 = vshlq_n_s16(t7_4, 2);
+      int16x8_t t12_4 = vld1q_s16(&a1[1][0]);
+      int16x8_t values3 = vshlq_n_s16(t12_4, 2);
+      int16x8_t t14_3 = vld1q_s16(&a1[1][1]);
+      int16x8_t values4 = vshlq_n_s16(t14_3, 2);
+      int16x8_t t16_3 = vld1q_s16(&a1[1][2]);
+      int16x8_t values5 = vshlq_n_s16(t16_3, 2);
+      int16x8_t t20_5 = vld1q_s16(&a1[2][1]);
+      int16x8_t values7 = vshlq_n_s16(t20_5, 2);
+      int16x8_t t4_4 = vld1q_s16(&a1[0][0]);
+      int16x8_t t24 = vmlaq_laneq_s16(values1, t4_4, multipliers16, 2);
+      int16x8_t t10_3 = vld1q_s16(&a1[0][2]);
+      int16x8_t t25_4 = vmlaq_laneq_s16(t24, t10_3, multipliers16, 2);
+      int16x8_t t26 = vaddq_s16(t25_4, values3);
+      int16x8_t t27_4 = vaddq_s16(t26, values4);
+      int16x8_t t28 = vaddq_s16(t27_4, values5);
+      int16x8_t t18_5 = vld1q_s16(&a1[2][0]);
+      int16x8_t t29_2 = vmlaq_laneq_s16(t28, t18_5, multipliers16, 2);
+      int16x8_t t30 = vaddq_s16(t29_2, values7);
+      int16x8_t t22 = vld1q_s16(&a1[2][2]);
+      int16x8_t total_11 = vmlaq_laneq_s16(t30, t22, multipliers16, 2);
+      uint8x8_t t32 = vld1_u8(&src[0]);
+      uint16x8_t t32_4 = vmovl_u8(t32);
+      uint32x4_t v_0_85 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_11)),
           vget_low_u16(t32_4));
-      const uint32x4_t v_1_85 = vmull_high_u16(vreinterpretq_u16_s16(total_11), t32_4);
-      const uint16x8_t t36 = vld1q_u16(&b1[0][1]);
-      const uint32x4_t t36_0_3 = vmovl_u16(vget_low_u16(t36));
-      const uint32x4_t t36_1_3 = vmovl_high_u16(t36);
-      const uint32x4_t values1_0_30 = vshlq_n_u32(t36_0_3, 2);
-      const uint32x4_t values1_1_30 = vshlq_n_u32(t36_1_3, 2);
-      const uint16x8_t t40 = vld1q_u16(&b1[1][0]);
-      const uint32x4_t t40_0_3 = vmovl_u16(vget_low_u16(t40));
-      const uint32x4_t t40_1_3 = vmovl_high_u16(t40);
-      const uint32x4_t values3_0_37 = vshlq_n_u32(t40_0_3, 2);
-      const uint32x4_t values3_1_37 = vshlq_n_u32(t40_1_3, 2);
-      const uint16x8_t t42 = vld1q_u16(&b1[1][1]);
-      const uint32x4_t t42_0_4 = vmovl_u16(vget_low_u16(t42));
-      const uint32x4_t t42_1_4 = vmovl_high_u16(t42);
-      const uint32x4_t values4_0 = vshlq_n_u32(t42_0_4, 2);
-      const uint32x4_t values4_1 = vshlq_n_u32(t42_1_4, 2);
-      const uint16x8_t t44_4 = vld1q_u16(&b1[1][2]);
-      const uint32x4_t t44_0_3 = vmovl_u16(vget_low_u16(t44_4));
-      const uint32x4_t t44_1_3 = vmovl_high_u16(t44_4);
-      const uint32x4_t values5_0 = vshlq_n_u32(t44_0_3, 2);
-      const uint32x4_t values5_1 = vshlq_n_u32(t44_1_3, 2);
-      const uint16x8_t t48 = vld1q_u16(&b1[2][1]);
-      const uint32x4_t t48_0_3 = vmovl_u16(vget_low_u16(t48));
-      const uint32x4_t t48_1_3 = vmovl_high_u16(t48);
-      const uint32x4_t values7_0 = vshlq_n_u32(t48_0_3, 2);
-      const uint32x4_t values7_1 = vshlq_n_u32(t48_1_3, 2);
-      const uint16x8_t t34 = vld1q_u16(&b1[0][0]);
-      const uint32x4_t t34_0_3 = vmovl_u16(vget_low_u16(t34));
-      const uint32x4_t t34_1_3 = vmovl_high_u16(t34);
-      const int32x4_t t52_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values1_0_30),
+      uint32x4_t v_1_85 = vmull_high_u16(vreinterpretq_u16_s16(total_11), t32_4);
+      uint16x8_t t36 = vld1q_u16(&b1[0][1]);
+      uint32x4_t t36_0_3 = vmovl_u16(vget_low_u16(t36));
+      uint32x4_t t36_1_3 = vmovl_high_u16(t36);
+      uint32x4_t values1_0_30 = vshlq_n_u32(t36_0_3, 2);
+      uint32x4_t values1_1_30 = vshlq_n_u32(t36_1_3, 2);
+      uint16x8_t t40 = vld1q_u16(&b1[1][0]);
+      uint32x4_t t40_0_3 = vmovl_u16(vget_low_u16(t40));
+      uint32x4_t t40_1_3 = vmovl_high_u16(t40);
+      uint32x4_t values3_0_37 = vshlq_n_u32(t40_0_3, 2);
+      uint32x4_t values3_1_37 = vshlq_n_u32(t40_1_3, 2);
+      uint16x8_t t42 = vld1q_u16(&b1[1][1]);
+      uint32x4_t t42_0_4 = vmovl_u16(vget_low_u16(t42));
+      uint32x4_t t42_1_4 = vmovl_high_u16(t42);
+      uint32x4_t values4_0 = vshlq_n_u32(t42_0_4, 2);
+      uint32x4_t values4_1 = vshlq_n_u32(t42_1_4, 2);
+      uint16x8_t t44_4 = vld1q_u16(&b1[1][2]);
+      uint32x4_t t44_0_3 = vmovl_u16(vget_low_u16(t44_4));
+      uint32x4_t t44_1_3 = vmovl_high_u16(t44_4);
+      uint32x4_t values5_0 = vshlq_n_u32(t44_0_3, 2);
+      uint32x4_t values5_1 = vshlq_n_u32(t44_1_3, 2);
+      uint16x8_t t48 = vld1q_u16(&b1[2][1]);
+      uint32x4_t t48_0_3 = vmovl_u16(vget_low_u16(t48));
+      uint32x4_t t48_1_3 = vmovl_high_u16(t48);
+      uint32x4_t values7_0 = vshlq_n_u32(t48_0_3, 2);
+      uint32x4_t values7_1 = vshlq_n_u32(t48_1_3, 2);
+      uint16x8_t t34 = vld1q_u16(&b1[0][0]);
+      uint32x4_t t34_0_3 = vmovl_u16(vget_low_u16(t34));
+      uint32x4_t t34_1_3 = vmovl_high_u16(t34);
+      int32x4_t t52_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values1_0_30),
           vreinterpretq_s32_u32(t34_0_3), multipliers32_2, 2);
-      const int32x4_t t52_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values1_1_30),
+      int32x4_t t52_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values1_1_30),
           vreinterpretq_s32_u32(t34_1_3), multipliers32_2, 2);
-      const uint16x8_t t38 = vld1q_u16(&b1[0][2]);
-      const uint32x4_t t38_0_5 = vmovl_u16(vget_low_u16(t38));
-      const uint32x4_t t38_1_5 = vmovl_high_u16(t38);
-      const int32x4_t t53_0_3 = vmlaq_laneq_s32(t52_0_3, vreinterpretq_s32_u32(t38_0_5),
-          multipliers32_2, 2);
-      const int32x4_t t53_1_3 = vmlaq_laneq_s32(t52_1_3, vreinterpretq_s32_u32(t38_1_5),
-          multipliers32_2, 2);
-      const uint32x4_t t54_0_2 = vaddq_u32(vreinterpretq_u32_s32(t53_0_3), values3_0_37);
-      const uint32x4_t t54_1_2 = vaddq_u32(vreinterpretq_u32_s32(t53_1_3), values3_1_37);
-      const uint32x4_t t55_0_5 = vaddq_u32(t54_0_2, values4_0);
-      const uint32x4_t t55_1_5 = vaddq_u32(t54_1_2, values4_1);
-      const uint32x4_t t56_0_4 = vaddq_u32(t55_0_5, values5_0);
-      const uint32x4_t t56_1_4 = vaddq_u32(t55_1_5, values5_1);
-      const uint16x8_t t46_5 = vld1q_u16(&b1[2][0]);
-      const uint32x4_t t46_0_4 = vmovl_u16(vget_low_u16(t46_5));
-      const uint32x4_t t46_1_4 = vmovl_high_u16(t46_5);
-      const int32x4_t t57_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t56_0_4),
+      uint16x8_t t38 = vld1q_u16(&b1[0][2]);
+      uint32x4_t t38_0_5 = vmovl_u16(vget_low_u16(t38));
+      uint32x4_t t38_1_5 = vmovl_high_u16(t38);
+      int32x4_t t53_0_3 = vmlaq_laneq_s32(t52_0_3, vreinterpretq_s32_u32(t38_0_5), multipliers32_2,
+          2);
+      int32x4_t t53_1_3 = vmlaq_laneq_s32(t52_1_3, vreinterpretq_s32_u32(t38_1_5), multipliers32_2,
+          2);
+      uint32x4_t t54_0_2 = vaddq_u32(vreinterpretq_u32_s32(t53_0_3), values3_0_37);
+      uint32x4_t t54_1_2 = vaddq_u32(vreinterpretq_u32_s32(t53_1_3), values3_1_37);
+      uint32x4_t t55_0_5 = vaddq_u32(t54_0_2, values4_0);
+      uint32x4_t t55_1_5 = vaddq_u32(t54_1_2, values4_1);
+      uint32x4_t t56_0_4 = vaddq_u32(t55_0_5, values5_0);
+      uint32x4_t t56_1_4 = vaddq_u32(t55_1_5, values5_1);
+      uint16x8_t t46_5 = vld1q_u16(&b1[2][0]);
+      uint32x4_t t46_0_4 = vmovl_u16(vget_low_u16(t46_5));
+      uint32x4_t t46_1_4 = vmovl_high_u16(t46_5);
+      int32x4_t t57_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t56_0_4),
           vreinterpretq_s32_u32(t46_0_4), multipliers32_2, 2);
-      const int32x4_t t57_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t56_1_4),
+      int32x4_t t57_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t56_1_4),
           vreinterpretq_s32_u32(t46_1_4), multipliers32_2, 2);
-      const uint32x4_t t58_0_4 = vaddq_u32(vreinterpretq_u32_s32(t57_0_3), values7_0);
-      const uint32x4_t t58_1_4 = vaddq_u32(vreinterpretq_u32_s32(t57_1_3), values7_1);
-      const uint16x8_t t50 = vld1q_u16(&b1[2][2]);
-      const uint32x4_t t50_0_3 = vmovl_u16(vget_low_u16(t50));
-      const uint32x4_t t50_1_3 = vmovl_high_u16(t50);
-      const int32x4_t total_0_89 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t58_0_4),
+      uint32x4_t t58_0_4 = vaddq_u32(vreinterpretq_u32_s32(t57_0_3), values7_0);
+      uint32x4_t t58_1_4 = vaddq_u32(vreinterpretq_u32_s32(t57_1_3), values7_1);
+      uint16x8_t t50 = vld1q_u16(&b1[2][2]);
+      uint32x4_t t50_0_3 = vmovl_u16(vget_low_u16(t50));
+      uint32x4_t t50_1_3 = vmovl_high_u16(t50);
+      int32x4_t total_0_89 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t58_0_4),
           vreinterpretq_s32_u32(t50_0_3), multipliers32_2, 2);
-      const int32x4_t total_1_89 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t58_1_4),
+      int32x4_t total_1_89 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t58_1_4),
           vreinterpretq_s32_u32(t50_1_3), multipliers32_2, 2);
-      const uint32x4_t t60_0_2 = vaddq_u32(v_0_85, vreinterpretq_u32_s32(total_0_89));
-      const uint32x4_t t60_1_2 = vaddq_u32(v_1_85, vreinterpretq_u32_s32(total_1_89));
-      const uint16x8_t t61_3 = vrshrnq_n_u32(t60_0_2, t60_1_2, 9);
+      uint32x4_t t60_0_2 = vaddq_u32(v_0_85, vreinterpretq_u32_s32(total_0_89));
+      uint32x4_t t60_1_2 = vaddq_u32(v_1_85, vreinterpretq_u32_s32(total_1_89));
+      uint16x8_t t61_3 = vrshrnq_n_u32(t60_0_2, t60_1_2, 9);
       vst1q_s16(&flt1[0][0], vreinterpretq_s16_u16(t61_3));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_4 = vshlq_n_s16(t18_5, 2);
-      const int16x8_t values5_2 = vshlq_n_s16(t22, 2);
-      const int16x8_t t68 = vld1q_s16(&a1[3][1]);
-      const int16x8_t values7_2 = vshlq_n_s16(t68, 2);
-      const int16x8_t t72 = vmlaq_laneq_s16(values4, t12_4, multipliers16, 2);
-      const int16x8_t t73_4 = vmlaq_laneq_s16(t72, t16_3, multipliers16, 2);
-      const int16x8_t t74_4 = vaddq_s16(t73_4, values3_4);
-      const int16x8_t t75 = vaddq_s16(t74_4, values7);
-      const int16x8_t t76_5 = vaddq_s16(t75, values5_2);
-      const int16x8_t t66 = vld1q_s16(&a1[3][0]);
-      const int16x8_t t77 = vmlaq_laneq_s16(t76_5, t66, multipliers16, 2);
-      const int16x8_t t78 = vaddq_s16(t77, values7_2);
-      const int16x8_t t70 = vld1q_s16(&a1[3][2]);
-      const int16x8_t total_12 = vmlaq_laneq_s16(t78, t70, multipliers16, 2);
-      const uint8x8_t t80 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t80_4 = vmovl_u8(t80);
-      const uint32x4_t v_0_86 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_12)),
+      int16x8_t values3_4 = vshlq_n_s16(t18_5, 2);
+      int16x8_t values5_2 = vshlq_n_s16(t22, 2);
+      int16x8_t t68 = vld1q_s16(&a1[3][1]);
+      int16x8_t values7_2 = vshlq_n_s16(t68, 2);
+      int16x8_t t72 = vmlaq_laneq_s16(values4, t12_4, multipliers16, 2);
+      int16x8_t t73_4 = vmlaq_laneq_s16(t72, t16_3, multipliers16, 2);
+      int16x8_t t74_4 = vaddq_s16(t73_4, values3_4);
+      int16x8_t t75 = vaddq_s16(t74_4, values7);
+      int16x8_t t76_5 = vaddq_s16(t75, values5_2);
+      int16x8_t t66 = vld1q_s16(&a1[3][0]);
+      int16x8_t t77 = vmlaq_laneq_s16(t76_5, t66, multipliers16, 2);
+      int16x8_t t78 = vaddq_s16(t77, values7_2);
+      int16x8_t t70 = vld1q_s16(&a1[3][2]);
+      int16x8_t total_12 = vmlaq_laneq_s16(t78, t70, multipliers16, 2);
+      uint8x8_t t80 = vld1_u8(&src[src_stride]);
+      uint16x8_t t80_4 = vmovl_u8(t80);
+      uint32x4_t v_0_86 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_12)),
           vget_low_u16(t80_4));
-      const uint32x4_t v_1_86 = vmull_high_u16(vreinterpretq_u16_s16(total_12), t80_4);
-      const uint32x4_t values3_0_38 = vshlq_n_u32(t46_0_4, 2);
-      const uint32x4_t values3_1_38 = vshlq_n_u32(t46_1_4, 2);
-      const uint32x4_t values5_0_2 = vshlq_n_u32(t50_0_3, 2);
-      const uint32x4_t values5_1_2 = vshlq_n_u32(t50_1_3, 2);
-      const uint16x8_t t88_2 = vld1q_u16(&b1[3][1]);
-      const uint32x4_t t88_0 = vmovl_u16(vget_low_u16(t88_2));
-      const uint32x4_t t88_1 = vmovl_high_u16(t88_2);
-      const uint32x4_t values7_0_2 = vshlq_n_u32(t88_0, 2);
-      const uint32x4_t values7_1_2 = vshlq_n_u32(t88_1, 2);
-      const int32x4_t t92_0_7 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values4_0),
+      uint32x4_t v_1_86 = vmull_high_u16(vreinterpretq_u16_s16(total_12), t80_4);
+      uint32x4_t values3_0_38 = vshlq_n_u32(t46_0_4, 2);
+      uint32x4_t values3_1_38 = vshlq_n_u32(t46_1_4, 2);
+      uint32x4_t values5_0_2 = vshlq_n_u32(t50_0_3, 2);
+      uint32x4_t values5_1_2 = vshlq_n_u32(t50_1_3, 2);
+      uint16x8_t t88_2 = vld1q_u16(&b1[3][1]);
+      uint32x4_t t88_0 = vmovl_u16(vget_low_u16(t88_2));
+      uint32x4_t t88_1 = vmovl_high_u16(t88_2);
+      uint32x4_t values7_0_2 = vshlq_n_u32(t88_0, 2);
+      uint32x4_t values7_1_2 = vshlq_n_u32(t88_1, 2);
+      int32x4_t t92_0_7 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values4_0),
           vreinterpretq_s32_u32(t40_0_3), multipliers32_2, 2);
-      const int32x4_t t92_1_7 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values4_1),
+      int32x4_t t92_1_7 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values4_1),
           vreinterpretq_s32_u32(t40_1_3), multipliers32_2, 2);
-      const int32x4_t t93_0_3 = vmlaq_laneq_s32(t92_0_7, vreinterpretq_s32_u32(t44_0_3),
-          multipliers32_2, 2);
-      const int32x4_t t93_1_3 = vmlaq_laneq_s32(t92_1_7, vreinterpretq_s32_u32(t44_1_3),
-          multipliers32_2, 2);
-      const uint32x4_t t94_0_3 = vaddq_u32(vreinterpretq_u32_s32(t93_0_3), values3_0_38);
-      const uint32x4_t t94_1_3 = vaddq_u32(vreinterpretq_u32_s32(t93_1_3), values3_1_38);
-      const uint32x4_t t95_0_3 = vaddq_u32(t94_0_3, values7_0);
-      const uint32x4_t t95_1_3 = vaddq_u32(t94_1_3, values7_1);
-      const uint32x4_t t96_0_2 = vaddq_u32(t95_0_3, values5_0_2);
-      const uint32x4_t t96_1_2 = vaddq_u32(t95_1_3, values5_1_2);
-      const uint16x8_t t86_2 = vld1q_u16(&b1[3][0]);
-      const uint32x4_t t86_0_2 = vmovl_u16(vget_low_u16(t86_2));
-      const uint32x4_t t86_1_2 = vmovl_high_u16(t86_2);
-      const int32x4_t t97_0_4 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t96_0_2),
+      int32x4_t t93_0_3 = vmlaq_laneq_s32(t92_0_7, vreinterpretq_s32_u32(t44_0_3), multipliers32_2,
+          2);
+      int32x4_t t93_1_3 = vmlaq_laneq_s32(t92_1_7, vreinterpretq_s32_u32(t44_1_3), multipliers32_2,
+          2);
+      uint32x4_t t94_0_3 = vaddq_u32(vreinterpretq_u32_s32(t93_0_3), values3_0_38);
+      uint32x4_t t94_1_3 = vaddq_u32(vreinterpretq_u32_s32(t93_1_3), values3_1_38);
+      uint32x4_t t95_0_3 = vaddq_u32(t94_0_3, values7_0);
+      uint32x4_t t95_1_3 = vaddq_u32(t94_1_3, values7_1);
+      uint32x4_t t96_0_2 = vaddq_u32(t95_0_3, values5_0_2);
+      uint32x4_t t96_1_2 = vaddq_u32(t95_1_3, values5_1_2);
+      uint16x8_t t86_2 = vld1q_u16(&b1[3][0]);
+      uint32x4_t t86_0_2 = vmovl_u16(vget_low_u16(t86_2));
+      uint32x4_t t86_1_2 = vmovl_high_u16(t86_2);
+      int32x4_t t97_0_4 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t96_0_2),
           vreinterpretq_s32_u32(t86_0_2), multipliers32_2, 2);
-      const int32x4_t t97_1_4 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t96_1_2),
+      int32x4_t t97_1_4 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t96_1_2),
           vreinterpretq_s32_u32(t86_1_2), multipliers32_2, 2);
-      const uint32x4_t t98_0_2 = vaddq_u32(vreinterpretq_u32_s32(t97_0_4), values7_0_2);
-      const uint32x4_t t98_1_2 = vaddq_u32(vreinterpretq_u32_s32(t97_1_4), values7_1_2);
-      const uint16x8_t t90 = vld1q_u16(&b1[3][2]);
-      const uint32x4_t t90_0_4 = vmovl_u16(vget_low_u16(t90));
-      const uint32x4_t t90_1_4 = vmovl_high_u16(t90);
-      const int32x4_t total_0_90 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t98_0_2),
+      uint32x4_t t98_0_2 = vaddq_u32(vreinterpretq_u32_s32(t97_0_4), values7_0_2);
+      uint32x4_t t98_1_2 = vaddq_u32(vreinterpretq_u32_s32(t97_1_4), values7_1_2);
+      uint16x8_t t90 = vld1q_u16(&b1[3][2]);
+      uint32x4_t t90_0_4 = vmovl_u16(vget_low_u16(t90));
+      uint32x4_t t90_1_4 = vmovl_high_u16(t90);
+      int32x4_t total_0_90 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t98_0_2),
           vreinterpretq_s32_u32(t90_0_4), multipliers32_2, 2);
-      const int32x4_t total_1_90 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t98_1_2),
+      int32x4_t total_1_90 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t98_1_2),
           vreinterpretq_s32_u32(t90_1_4), multipliers32_2, 2);
-      const uint32x4_t t100_0_4 = vaddq_u32(v_0_86, vreinterpretq_u32_s32(total_0_90));
-      const uint32x4_t t100_1_4 = vaddq_u32(v_1_86, vreinterpretq_u32_s32(total_1_90));
-      const uint16x8_t t101 = vrshrnq_n_u32(t100_0_4, t100_1_4, 9);
+      uint32x4_t t100_0_4 = vaddq_u32(v_0_86, vreinterpretq_u32_s32(total_0_90));
+      uint32x4_t t100_1_4 = vaddq_u32(v_1_86, vreinterpretq_u32_s32(total_1_90));
+      uint16x8_t t101 = vrshrnq_n_u32(t100_0_4, t100_1_4, 9);
       vst1q_s16(&flt1[1][0], vreinterpretq_s16_u16(t101));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_5 = vshlq_n_s16(t66, 2);
-      const int16x8_t values5_3 = vshlq_n_s16(t70, 2);
-      const int16x8_t t106_4 = vld1q_s16(&a1[4][1]);
-      const int16x8_t values7_3 = vshlq_n_s16(t106_4, 2);
-      const int16x8_t t110 = vmlaq_laneq_s16(values7, t18_5, multipliers16, 2);
-      const int16x8_t t111_4 = vmlaq_laneq_s16(t110, t22, multipliers16, 2);
-      const int16x8_t t112_4 = vaddq_s16(t111_4, values3_5);
-      const int16x8_t t113 = vaddq_s16(t112_4, values7_2);
-      const int16x8_t t114_4 = vaddq_s16(t113, values5_3);
-      const int16x8_t t104_4 = vld1q_s16(&a1[4][0]);
-      const int16x8_t t115 = vmlaq_laneq_s16(t114_4, t104_4, multipliers16, 2);
-      const int16x8_t t116_2 = vaddq_s16(t115, values7_3);
-      const int16x8_t t108 = vld1q_s16(&a1[4][2]);
-      const int16x8_t total_13 = vmlaq_laneq_s16(t116_2, t108, multipliers16, 2);
-      const uint8x8_t t118_2 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t118_3 = vmovl_u8(t118_2);
-      const uint32x4_t v_0_87 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_13)),
+      int16x8_t values3_5 = vshlq_n_s16(t66, 2);
+      int16x8_t values5_3 = vshlq_n_s16(t70, 2);
+      int16x8_t t106_4 = vld1q_s16(&a1[4][1]);
+      int16x8_t values7_3 = vshlq_n_s16(t106_4, 2);
+      int16x8_t t110 = vmlaq_laneq_s16(values7, t18_5, multipliers16, 2);
+      int16x8_t t111_4 = vmlaq_laneq_s16(t110, t22, multipliers16, 2);
+      int16x8_t t112_4 = vaddq_s16(t111_4, values3_5);
+      int16x8_t t113 = vaddq_s16(t112_4, values7_2);
+      int16x8_t t114_4 = vaddq_s16(t113, values5_3);
+      int16x8_t t104_4 = vld1q_s16(&a1[4][0]);
+      int16x8_t t115 = vmlaq_laneq_s16(t114_4, t104_4, multipliers16, 2);
+      int16x8_t t116_2 = vaddq_s16(t115, values7_3);
+      int16x8_t t108 = vld1q_s16(&a1[4][2]);
+      int16x8_t total_13 = vmlaq_laneq_s16(t116_2, t108, multipliers16, 2);
+      uint8x8_t t118_2 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t118_3 = vmovl_u8(t118_2);
+      uint32x4_t v_0_87 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_13)),
           vget_low_u16(t118_3));
-      const uint32x4_t v_1_87 = vmull_high_u16(vreinterpretq_u16_s16(total_13), t118_3);
-      const uint32x4_t values3_0_39 = vshlq_n_u32(t86_0_2, 2);
-      const uint32x4_t values3_1_39 = vshlq_n_u32(t86_1_2, 2);
-      const uint32x4_t values5_0_3 = vshlq_n_u32(t90_0_4, 2);
-      const uint32x4_t values5_1_3 = vshlq_n_u32(t90_1_4, 2);
-      const uint16x8_t t124 = vld1q_u16(&b1[4][1]);
-      const uint32x4_t t124_0_4 = vmovl_u16(vget_low_u16(t124));
-      const uint32x4_t t124_1_4 = vmovl_high_u16(t124);
-      const uint32x4_t values7_0_3 = vshlq_n_u32(t124_0_4, 2);
-      const uint32x4_t values7_1_3 = vshlq_n_u32(t124_1_4, 2);
-      const int32x4_t t128_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0),
+      uint32x4_t v_1_87 = vmull_high_u16(vreinterpretq_u16_s16(total_13), t118_3);
+      uint32x4_t values3_0_39 = vshlq_n_u32(t86_0_2, 2);
+      uint32x4_t values3_1_39 = vshlq_n_u32(t86_1_2, 2);
+      uint32x4_t values5_0_3 = vshlq_n_u32(t90_0_4, 2);
+      uint32x4_t values5_1_3 = vshlq_n_u32(t90_1_4, 2);
+      uint16x8_t t124 = vld1q_u16(&b1[4][1]);
+      uint32x4_t t124_0_4 = vmovl_u16(vget_low_u16(t124));
+      uint32x4_t t124_1_4 = vmovl_high_u16(t124);
+      uint32x4_t values7_0_3 = vshlq_n_u32(t124_0_4, 2);
+      uint32x4_t values7_1_3 = vshlq_n_u32(t124_1_4, 2);
+      int32x4_t t128_0_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0),
           vreinterpretq_s32_u32(t46_0_4), multipliers32_2, 2);
-      const int32x4_t t128_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1),
+      int32x4_t t128_1_3 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1),
           vreinterpretq_s32_u32(t46_1_4), multipliers32_2, 2);
-      const int32x4_t t129_0_3 = vmlaq_laneq_s32(t128_0_3, vreinterpretq_s32_u32(t50_0_3),
+      int32x4_t t129_0_3 = vmlaq_laneq_s32(t128_0_3, vreinterpretq_s32_u32(t50_0_3),
           multipliers32_2, 2);
-      const int32x4_t t129_1_3 = vmlaq_laneq_s32(t128_1_3, vreinterpretq_s32_u32(t50_1_3),
+      int32x4_t t129_1_3 = vmlaq_laneq_s32(t128_1_3, vreinterpretq_s32_u32(t50_1_3),
           multipliers32_2, 2);
-      const uint32x4_t t130_0_2 = vaddq_u32(vreinterpretq_u32_s32(t129_0_3), values3_0_39);
-      const uint32x4_t t130_1_2 = vaddq_u32(vreinterpretq_u32_s32(t129_1_3), values3_1_39);
-      const uint32x4_t t131_0_2 = vaddq_u32(t130_0_2, values7_0_2);
-      const uint32x4_t t131_1_2 = vaddq_u32(t130_1_2, values7_1_2);
-      const uint32x4_t t132_0_2 = vaddq_u32(t131_0_2, values5_0_3);
-      const uint32x4_t t132_1_2 = vaddq_u32(t131_1_2, values5_1_3);
-      const uint16x8_t t122 = vld1q_u16(&b1[4][0]);
-      const uint32x4_t t122_0_4 = vmovl_u16(vget_low_u16(t122));
-      const uint32x4_t t122_1_4 = vmovl_high_u16(t122);
-      const int32x4_t t133_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t132_0_2),
+      uint32x4_t t130_0_2 = vaddq_u32(vreinterpretq_u32_s32(t129_0_3), values3_0_39);
+      uint32x4_t t130_1_2 = vaddq_u32(vreinterpretq_u32_s32(t129_1_3), values3_1_39);
+      uint32x4_t t131_0_2 = vaddq_u32(t130_0_2, values7_0_2);
+      uint32x4_t t131_1_2 = vaddq_u32(t130_1_2, values7_1_2);
+      uint32x4_t t132_0_2 = vaddq_u32(t131_0_2, values5_0_3);
+      uint32x4_t t132_1_2 = vaddq_u32(t131_1_2, values5_1_3);
+      uint16x8_t t122 = vld1q_u16(&b1[4][0]);
+      uint32x4_t t122_0_4 = vmovl_u16(vget_low_u16(t122));
+      uint32x4_t t122_1_4 = vmovl_high_u16(t122);
+      int32x4_t t133_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t132_0_2),
           vreinterpretq_s32_u32(t122_0_4), multipliers32_2, 2);
-      const int32x4_t t133_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t132_1_2),
+      int32x4_t t133_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t132_1_2),
           vreinterpretq_s32_u32(t122_1_4), multipliers32_2, 2);
-      const uint32x4_t t134_0_2 = vaddq_u32(vreinterpretq_u32_s32(t133_0), values7_0_3);
-      const uint32x4_t t134_1_2 = vaddq_u32(vreinterpretq_u32_s32(t133_1), values7_1_3);
-      const uint16x8_t t126 = vld1q_u16(&b1[4][2]);
-      const uint32x4_t t126_0_5 = vmovl_u16(vget_low_u16(t126));
-      const uint32x4_t t126_1_5 = vmovl_high_u16(t126);
-      const int32x4_t total_0_91 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t134_0_2),
+      uint32x4_t t134_0_2 = vaddq_u32(vreinterpretq_u32_s32(t133_0), values7_0_3);
+      uint32x4_t t134_1_2 = vaddq_u32(vreinterpretq_u32_s32(t133_1), values7_1_3);
+      uint16x8_t t126 = vld1q_u16(&b1[4][2]);
+      uint32x4_t t126_0_5 = vmovl_u16(vget_low_u16(t126));
+      uint32x4_t t126_1_5 = vmovl_high_u16(t126);
+      int32x4_t total_0_91 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t134_0_2),
           vreinterpretq_s32_u32(t126_0_5), multipliers32_2, 2);
-      const int32x4_t total_1_91 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t134_1_2),
+      int32x4_t total_1_91 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t134_1_2),
           vreinterpretq_s32_u32(t126_1_5), multipliers32_2, 2);
-      const uint32x4_t t136_0_3 = vaddq_u32(v_0_87, vreinterpretq_u32_s32(total_0_91));
-      const uint32x4_t t136_1_3 = vaddq_u32(v_1_87, vreinterpretq_u32_s32(total_1_91));
-      const uint16x8_t t137 = vrshrnq_n_u32(t136_0_3, t136_1_3, 9);
+      uint32x4_t t136_0_3 = vaddq_u32(v_0_87, vreinterpretq_u32_s32(total_0_91));
+      uint32x4_t t136_1_3 = vaddq_u32(v_1_87, vreinterpretq_u32_s32(total_1_91));
+      uint16x8_t t137 = vrshrnq_n_u32(t136_0_3, t136_1_3, 9);
       vst1q_s16(&flt1[2][0], vreinterpretq_s16_u16(t137));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_6 = vshlq_n_s16(t104_4, 2);
-      const int16x8_t values5_4 = vshlq_n_s16(t108, 2);
-      const int16x8_t t142 = vld1q_s16(&a1[5][1]);
-      const int16x8_t values7_4 = vshlq_n_s16(t142, 2);
-      const int16x8_t t146 = vmlaq_laneq_s16(values7_2, t66, multipliers16, 2);
-      const int16x8_t t147 = vmlaq_laneq_s16(t146, t70, multipliers16, 2);
-      const int16x8_t t148 = vaddq_s16(t147, values3_6);
-      const int16x8_t t149 = vaddq_s16(t148, values7_3);
-      const int16x8_t t150 = vaddq_s16(t149, values5_4);
-      const int16x8_t t140 = vld1q_s16(&a1[5][0]);
-      const int16x8_t t151 = vmlaq_laneq_s16(t150, t140, multipliers16, 2);
-      const int16x8_t t152 = vaddq_s16(t151, values7_4);
-      const int16x8_t t144 = vld1q_s16(&a1[5][2]);
-      const int16x8_t total_14 = vmlaq_laneq_s16(t152, t144, multipliers16, 2);
-      const uint8x8_t t154 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t154_2 = vmovl_u8(t154);
-      const uint32x4_t v_0_88 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_14)),
+      int16x8_t values3_6 = vshlq_n_s16(t104_4, 2);
+      int16x8_t values5_4 = vshlq_n_s16(t108, 2);
+      int16x8_t t142 = vld1q_s16(&a1[5][1]);
+      int16x8_t values7_4 = vshlq_n_s16(t142, 2);
+      int16x8_t t146 = vmlaq_laneq_s16(values7_2, t66, multipliers16, 2);
+      int16x8_t t147 = vmlaq_laneq_s16(t146, t70, multipliers16, 2);
+      int16x8_t t148 = vaddq_s16(t147, values3_6);
+      int16x8_t t149 = vaddq_s16(t148, values7_3);
+      int16x8_t t150 = vaddq_s16(t149, values5_4);
+      int16x8_t t140 = vld1q_s16(&a1[5][0]);
+      int16x8_t t151 = vmlaq_laneq_s16(t150, t140, multipliers16, 2);
+      int16x8_t t152 = vaddq_s16(t151, values7_4);
+      int16x8_t t144 = vld1q_s16(&a1[5][2]);
+      int16x8_t total_14 = vmlaq_laneq_s16(t152, t144, multipliers16, 2);
+      uint8x8_t t154 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t154_2 = vmovl_u8(t154);
+      uint32x4_t v_0_88 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_14)),
           vget_low_u16(t154_2));
-      const uint32x4_t v_1_88 = vmull_high_u16(vreinterpretq_u16_s16(total_14), t154_2);
-      const uint32x4_t values3_0_40 = vshlq_n_u32(t122_0_4, 2);
-      const uint32x4_t values3_1_40 = vshlq_n_u32(t122_1_4, 2);
-      const uint32x4_t values5_0_4 = vshlq_n_u32(t126_0_5, 2);
-      const uint32x4_t values5_1_4 = vshlq_n_u32(t126_1_5, 2);
-      const uint16x8_t t160 = vld1q_u16(&b1[5][1]);
-      const uint32x4_t t160_0_3 = vmovl_u16(vget_low_u16(t160));
-      const uint32x4_t t160_1_3 = vmovl_high_u16(t160);
-      const uint32x4_t values7_0_4 = vshlq_n_u32(t160_0_3, 2);
-      const uint32x4_t values7_1_4 = vshlq_n_u32(t160_1_3, 2);
-      const int32x4_t t164_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_2),
+      uint32x4_t v_1_88 = vmull_high_u16(vreinterpretq_u16_s16(total_14), t154_2);
+      uint32x4_t values3_0_40 = vshlq_n_u32(t122_0_4, 2);
+      uint32x4_t values3_1_40 = vshlq_n_u32(t122_1_4, 2);
+      uint32x4_t values5_0_4 = vshlq_n_u32(t126_0_5, 2);
+      uint32x4_t values5_1_4 = vshlq_n_u32(t126_1_5, 2);
+      uint16x8_t t160 = vld1q_u16(&b1[5][1]);
+      uint32x4_t t160_0_3 = vmovl_u16(vget_low_u16(t160));
+      uint32x4_t t160_1_3 = vmovl_high_u16(t160);
+      uint32x4_t values7_0_4 = vshlq_n_u32(t160_0_3, 2);
+      uint32x4_t values7_1_4 = vshlq_n_u32(t160_1_3, 2);
+      int32x4_t t164_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_2),
           vreinterpretq_s32_u32(t86_0_2), multipliers32_2, 2);
-      const int32x4_t t164_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_2),
+      int32x4_t t164_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_2),
           vreinterpretq_s32_u32(t86_1_2), multipliers32_2, 2);
-      const int32x4_t t165_0_2 = vmlaq_laneq_s32(t164_0_2, vreinterpretq_s32_u32(t90_0_4),
+      int32x4_t t165_0_2 = vmlaq_laneq_s32(t164_0_2, vreinterpretq_s32_u32(t90_0_4),
           multipliers32_2, 2);
-      const int32x4_t t165_1_2 = vmlaq_laneq_s32(t164_1_2, vreinterpretq_s32_u32(t90_1_4),
+      int32x4_t t165_1_2 = vmlaq_laneq_s32(t164_1_2, vreinterpretq_s32_u32(t90_1_4),
           multipliers32_2, 2);
-      const uint32x4_t t166_0 = vaddq_u32(vreinterpretq_u32_s32(t165_0_2), values3_0_40);
-      const uint32x4_t t166_1 = vaddq_u32(vreinterpretq_u32_s32(t165_1_2), values3_1_40);
-      const uint32x4_t t167_0 = vaddq_u32(t166_0, values7_0_3);
-      const uint32x4_t t167_1 = vaddq_u32(t166_1, values7_1_3);
-      const uint32x4_t t168_0_2 = vaddq_u32(t167_0, values5_0_4);
-      const uint32x4_t t168_1_2 = vaddq_u32(t167_1, values5_1_4);
-      const uint16x8_t t158 = vld1q_u16(&b1[5][0]);
-      const uint32x4_t t158_0_2 = vmovl_u16(vget_low_u16(t158));
-      const uint32x4_t t158_1_2 = vmovl_high_u16(t158);
-      const int32x4_t t169_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t168_0_2),
+      uint32x4_t t166_0 = vaddq_u32(vreinterpretq_u32_s32(t165_0_2), values3_0_40);
+      uint32x4_t t166_1 = vaddq_u32(vreinterpretq_u32_s32(t165_1_2), values3_1_40);
+      uint32x4_t t167_0 = vaddq_u32(t166_0, values7_0_3);
+      uint32x4_t t167_1 = vaddq_u32(t166_1, values7_1_3);
+      uint32x4_t t168_0_2 = vaddq_u32(t167_0, values5_0_4);
+      uint32x4_t t168_1_2 = vaddq_u32(t167_1, values5_1_4);
+      uint16x8_t t158 = vld1q_u16(&b1[5][0]);
+      uint32x4_t t158_0_2 = vmovl_u16(vget_low_u16(t158));
+      uint32x4_t t158_1_2 = vmovl_high_u16(t158);
+      int32x4_t t169_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t168_0_2),
           vreinterpretq_s32_u32(t158_0_2), multipliers32_2, 2);
-      const int32x4_t t169_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t168_1_2),
+      int32x4_t t169_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t168_1_2),
           vreinterpretq_s32_u32(t158_1_2), multipliers32_2, 2);
-      const uint32x4_t t170_0_2 = vaddq_u32(vreinterpretq_u32_s32(t169_0), values7_0_4);
-      const uint32x4_t t170_1_2 = vaddq_u32(vreinterpretq_u32_s32(t169_1), values7_1_4);
-      const uint16x8_t t162 = vld1q_u16(&b1[5][2]);
-      const uint32x4_t t162_0_3 = vmovl_u16(vget_low_u16(t162));
-      const uint32x4_t t162_1_3 = vmovl_high_u16(t162);
-      const int32x4_t total_0_92 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t170_0_2),
+      uint32x4_t t170_0_2 = vaddq_u32(vreinterpretq_u32_s32(t169_0), values7_0_4);
+      uint32x4_t t170_1_2 = vaddq_u32(vreinterpretq_u32_s32(t169_1), values7_1_4);
+      uint16x8_t t162 = vld1q_u16(&b1[5][2]);
+      uint32x4_t t162_0_3 = vmovl_u16(vget_low_u16(t162));
+      uint32x4_t t162_1_3 = vmovl_high_u16(t162);
+      int32x4_t total_0_92 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t170_0_2),
           vreinterpretq_s32_u32(t162_0_3), multipliers32_2, 2);
-      const int32x4_t total_1_92 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t170_1_2),
+      int32x4_t total_1_92 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t170_1_2),
           vreinterpretq_s32_u32(t162_1_3), multipliers32_2, 2);
-      const uint32x4_t t172_0_3 = vaddq_u32(v_0_88, vreinterpretq_u32_s32(total_0_92));
-      const uint32x4_t t172_1_3 = vaddq_u32(v_1_88, vreinterpretq_u32_s32(total_1_92));
-      const uint16x8_t t173 = vrshrnq_n_u32(t172_0_3, t172_1_3, 9);
+      uint32x4_t t172_0_3 = vaddq_u32(v_0_88, vreinterpretq_u32_s32(total_0_92));
+      uint32x4_t t172_1_3 = vaddq_u32(v_1_88, vreinterpretq_u32_s32(total_1_92));
+      uint16x8_t t173 = vrshrnq_n_u32(t172_0_3, t172_1_3, 9);
       vst1q_s16(&flt1[3][0], vreinterpretq_s16_u16(t173));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_7 = vshlq_n_s16(t140, 2);
-      const int16x8_t values5_5 = vshlq_n_s16(t144, 2);
-      const int16x8_t t178 = vld1q_s16(&a1[6][1]);
-      const int16x8_t values7_5 = vshlq_n_s16(t178, 2);
-      const int16x8_t t182 = vmlaq_laneq_s16(values7_3, t104_4, multipliers16, 2);
-      const int16x8_t t183 = vmlaq_laneq_s16(t182, t108, multipliers16, 2);
-      const int16x8_t t184 = vaddq_s16(t183, values3_7);
-      const int16x8_t t185 = vaddq_s16(t184, values7_4);
-      const int16x8_t t186 = vaddq_s16(t185, values5_5);
-      const int16x8_t t176 = vld1q_s16(&a1[6][0]);
-      const int16x8_t t187 = vmlaq_laneq_s16(t186, t176, multipliers16, 2);
-      const int16x8_t t188 = vaddq_s16(t187, values7_5);
-      const int16x8_t t180 = vld1q_s16(&a1[6][2]);
-      const int16x8_t total_15 = vmlaq_laneq_s16(t188, t180, multipliers16, 2);
-      const uint8x8_t t190 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t190_2 = vmovl_u8(t190);
-      const uint32x4_t v_0_89 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_15)),
+      int16x8_t values3_7 = vshlq_n_s16(t140, 2);
+      int16x8_t values5_5 = vshlq_n_s16(t144, 2);
+      int16x8_t t178 = vld1q_s16(&a1[6][1]);
+      int16x8_t values7_5 = vshlq_n_s16(t178, 2);
+      int16x8_t t182 = vmlaq_laneq_s16(values7_3, t104_4, multipliers16, 2);
+      int16x8_t t183 = vmlaq_laneq_s16(t182, t108, multipliers16, 2);
+      int16x8_t t184 = vaddq_s16(t183, values3_7);
+      int16x8_t t185 = vaddq_s16(t184, values7_4);
+      int16x8_t t186 = vaddq_s16(t185, values5_5);
+      int16x8_t t176 = vld1q_s16(&a1[6][0]);
+      int16x8_t t187 = vmlaq_laneq_s16(t186, t176, multipliers16, 2);
+      int16x8_t t188 = vaddq_s16(t187, values7_5);
+      int16x8_t t180 = vld1q_s16(&a1[6][2]);
+      int16x8_t total_15 = vmlaq_laneq_s16(t188, t180, multipliers16, 2);
+      uint8x8_t t190 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t190_2 = vmovl_u8(t190);
+      uint32x4_t v_0_89 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_15)),
           vget_low_u16(t190_2));
-      const uint32x4_t v_1_89 = vmull_high_u16(vreinterpretq_u16_s16(total_15), t190_2);
-      const uint32x4_t values3_0_41 = vshlq_n_u32(t158_0_2, 2);
-      const uint32x4_t values3_1_41 = vshlq_n_u32(t158_1_2, 2);
-      const uint32x4_t values5_0_5 = vshlq_n_u32(t162_0_3, 2);
-      const uint32x4_t values5_1_5 = vshlq_n_u32(t162_1_3, 2);
-      const uint16x8_t t196 = vld1q_u16(&b1[6][1]);
-      const uint32x4_t t196_0 = vmovl_u16(vget_low_u16(t196));
-      const uint32x4_t t196_1 = vmovl_high_u16(t196);
-      const uint32x4_t values7_0_5 = vshlq_n_u32(t196_0, 2);
-      const uint32x4_t values7_1_5 = vshlq_n_u32(t196_1, 2);
-      const int32x4_t t200_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_3),
+      uint32x4_t v_1_89 = vmull_high_u16(vreinterpretq_u16_s16(total_15), t190_2);
+      uint32x4_t values3_0_41 = vshlq_n_u32(t158_0_2, 2);
+      uint32x4_t values3_1_41 = vshlq_n_u32(t158_1_2, 2);
+      uint32x4_t values5_0_5 = vshlq_n_u32(t162_0_3, 2);
+      uint32x4_t values5_1_5 = vshlq_n_u32(t162_1_3, 2);
+      uint16x8_t t196 = vld1q_u16(&b1[6][1]);
+      uint32x4_t t196_0 = vmovl_u16(vget_low_u16(t196));
+      uint32x4_t t196_1 = vmovl_high_u16(t196);
+      uint32x4_t values7_0_5 = vshlq_n_u32(t196_0, 2);
+      uint32x4_t values7_1_5 = vshlq_n_u32(t196_1, 2);
+      int32x4_t t200_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_3),
           vreinterpretq_s32_u32(t122_0_4), multipliers32_2, 2);
-      const int32x4_t t200_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_3),
+      int32x4_t t200_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_3),
           vreinterpretq_s32_u32(t122_1_4), multipliers32_2, 2);
-      const int32x4_t t201_0 = vmlaq_laneq_s32(t200_0_2, vreinterpretq_s32_u32(t126_0_5),
+      int32x4_t t201_0 = vmlaq_laneq_s32(t200_0_2, vreinterpretq_s32_u32(t126_0_5),
           multipliers32_2, 2);
-      const int32x4_t t201_1 = vmlaq_laneq_s32(t200_1_2, vreinterpretq_s32_u32(t126_1_5),
+      int32x4_t t201_1 = vmlaq_laneq_s32(t200_1_2, vreinterpretq_s32_u32(t126_1_5),
           multipliers32_2, 2);
-      const uint32x4_t t202_0 = vaddq_u32(vreinterpretq_u32_s32(t201_0), values3_0_41);
-      const uint32x4_t t202_1 = vaddq_u32(vreinterpretq_u32_s32(t201_1), values3_1_41);
-      const uint32x4_t t203_0 = vaddq_u32(t202_0, values7_0_4);
-      const uint32x4_t t203_1 = vaddq_u32(t202_1, values7_1_4);
-      const uint32x4_t t204_0 = vaddq_u32(t203_0, values5_0_5);
-      const uint32x4_t t204_1 = vaddq_u32(t203_1, values5_1_5);
-      const uint16x8_t t194 = vld1q_u16(&b1[6][0]);
-      const uint32x4_t t194_0 = vmovl_u16(vget_low_u16(t194));
-      const uint32x4_t t194_1 = vmovl_high_u16(t194);
-      const int32x4_t t205_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t204_0),
+      uint32x4_t t202_0 = vaddq_u32(vreinterpretq_u32_s32(t201_0), values3_0_41);
+      uint32x4_t t202_1 = vaddq_u32(vreinterpretq_u32_s32(t201_1), values3_1_41);
+      uint32x4_t t203_0 = vaddq_u32(t202_0, values7_0_4);
+      uint32x4_t t203_1 = vaddq_u32(t202_1, values7_1_4);
+      uint32x4_t t204_0 = vaddq_u32(t203_0, values5_0_5);
+      uint32x4_t t204_1 = vaddq_u32(t203_1, values5_1_5);
+      uint16x8_t t194 = vld1q_u16(&b1[6][0]);
+      uint32x4_t t194_0 = vmovl_u16(vget_low_u16(t194));
+      uint32x4_t t194_1 = vmovl_high_u16(t194);
+      int32x4_t t205_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t204_0),
           vreinterpretq_s32_u32(t194_0), multipliers32_2, 2);
-      const int32x4_t t205_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t204_1),
+      int32x4_t t205_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t204_1),
           vreinterpretq_s32_u32(t194_1), multipliers32_2, 2);
-      const uint32x4_t t206_0 = vaddq_u32(vreinterpretq_u32_s32(t205_0), values7_0_5);
-      const uint32x4_t t206_1 = vaddq_u32(vreinterpretq_u32_s32(t205_1), values7_1_5);
-      const uint16x8_t t198 = vld1q_u16(&b1[6][2]);
-      const uint32x4_t t198_0_2 = vmovl_u16(vget_low_u16(t198));
-      const uint32x4_t t198_1_2 = vmovl_high_u16(t198);
-      const int32x4_t total_0_93 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t206_0),
+      uint32x4_t t206_0 = vaddq_u32(vreinterpretq_u32_s32(t205_0), values7_0_5);
+      uint32x4_t t206_1 = vaddq_u32(vreinterpretq_u32_s32(t205_1), values7_1_5);
+      uint16x8_t t198 = vld1q_u16(&b1[6][2]);
+      uint32x4_t t198_0_2 = vmovl_u16(vget_low_u16(t198));
+      uint32x4_t t198_1_2 = vmovl_high_u16(t198);
+      int32x4_t total_0_93 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t206_0),
           vreinterpretq_s32_u32(t198_0_2), multipliers32_2, 2);
-      const int32x4_t total_1_93 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t206_1),
+      int32x4_t total_1_93 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t206_1),
           vreinterpretq_s32_u32(t198_1_2), multipliers32_2, 2);
-      const uint32x4_t t208_0_2 = vaddq_u32(v_0_89, vreinterpretq_u32_s32(total_0_93));
-      const uint32x4_t t208_1_2 = vaddq_u32(v_1_89, vreinterpretq_u32_s32(total_1_93));
-      const uint16x8_t t209 = vrshrnq_n_u32(t208_0_2, t208_1_2, 9);
+      uint32x4_t t208_0_2 = vaddq_u32(v_0_89, vreinterpretq_u32_s32(total_0_93));
+      uint32x4_t t208_1_2 = vaddq_u32(v_1_89, vreinterpretq_u32_s32(total_1_93));
+      uint16x8_t t209 = vrshrnq_n_u32(t208_0_2, t208_1_2, 9);
       vst1q_s16(&flt1[4][0], vreinterpretq_s16_u16(t209));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_8 = vshlq_n_s16(t176, 2);
-      const int16x8_t values5_6 = vshlq_n_s16(t180, 2);
-      const int16x8_t t214 = vld1q_s16(&a1[7][1]);
-      const int16x8_t values7_6 = vshlq_n_s16(t214, 2);
-      const int16x8_t t218 = vmlaq_laneq_s16(values7_4, t140, multipliers16, 2);
-      const int16x8_t t219 = vmlaq_laneq_s16(t218, t144, multipliers16, 2);
-      const int16x8_t t220 = vaddq_s16(t219, values3_8);
-      const int16x8_t t221 = vaddq_s16(t220, values7_5);
-      const int16x8_t t222 = vaddq_s16(t221, values5_6);
-      const int16x8_t t212 = vld1q_s16(&a1[7][0]);
-      const int16x8_t t223 = vmlaq_laneq_s16(t222, t212, multipliers16, 2);
-      const int16x8_t t224 = vaddq_s16(t223, values7_6);
-      const int16x8_t t216 = vld1q_s16(&a1[7][2]);
-      const int16x8_t total_16 = vmlaq_laneq_s16(t224, t216, multipliers16, 2);
-      const uint8x8_t t226 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t226_2 = vmovl_u8(t226);
-      const uint32x4_t v_0_90 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_16)),
+      int16x8_t values3_8 = vshlq_n_s16(t176, 2);
+      int16x8_t values5_6 = vshlq_n_s16(t180, 2);
+      int16x8_t t214 = vld1q_s16(&a1[7][1]);
+      int16x8_t values7_6 = vshlq_n_s16(t214, 2);
+      int16x8_t t218 = vmlaq_laneq_s16(values7_4, t140, multipliers16, 2);
+      int16x8_t t219 = vmlaq_laneq_s16(t218, t144, multipliers16, 2);
+      int16x8_t t220 = vaddq_s16(t219, values3_8);
+      int16x8_t t221 = vaddq_s16(t220, values7_5);
+      int16x8_t t222 = vaddq_s16(t221, values5_6);
+      int16x8_t t212 = vld1q_s16(&a1[7][0]);
+      int16x8_t t223 = vmlaq_laneq_s16(t222, t212, multipliers16, 2);
+      int16x8_t t224 = vaddq_s16(t223, values7_6);
+      int16x8_t t216 = vld1q_s16(&a1[7][2]);
+      int16x8_t total_16 = vmlaq_laneq_s16(t224, t216, multipliers16, 2);
+      uint8x8_t t226 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t226_2 = vmovl_u8(t226);
+      uint32x4_t v_0_90 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_16)),
           vget_low_u16(t226_2));
-      const uint32x4_t v_1_90 = vmull_high_u16(vreinterpretq_u16_s16(total_16), t226_2);
-      const uint32x4_t values3_0_42 = vshlq_n_u32(t194_0, 2);
-      const uint32x4_t values3_1_42 = vshlq_n_u32(t194_1, 2);
-      const uint32x4_t values5_0_6 = vshlq_n_u32(t198_0_2, 2);
-      const uint32x4_t values5_1_6 = vshlq_n_u32(t198_1_2, 2);
-      const uint16x8_t t232 = vld1q_u16(&b1[7][1]);
-      const uint32x4_t t232_0 = vmovl_u16(vget_low_u16(t232));
-      const uint32x4_t t232_1 = vmovl_high_u16(t232);
-      const uint32x4_t values7_0_6 = vshlq_n_u32(t232_0, 2);
-      const uint32x4_t values7_1_6 = vshlq_n_u32(t232_1, 2);
-      const int32x4_t t236_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_4),
+      uint32x4_t v_1_90 = vmull_high_u16(vreinterpretq_u16_s16(total_16), t226_2);
+      uint32x4_t values3_0_42 = vshlq_n_u32(t194_0, 2);
+      uint32x4_t values3_1_42 = vshlq_n_u32(t194_1, 2);
+      uint32x4_t values5_0_6 = vshlq_n_u32(t198_0_2, 2);
+      uint32x4_t values5_1_6 = vshlq_n_u32(t198_1_2, 2);
+      uint16x8_t t232 = vld1q_u16(&b1[7][1]);
+      uint32x4_t t232_0 = vmovl_u16(vget_low_u16(t232));
+      uint32x4_t t232_1 = vmovl_high_u16(t232);
+      uint32x4_t values7_0_6 = vshlq_n_u32(t232_0, 2);
+      uint32x4_t values7_1_6 = vshlq_n_u32(t232_1, 2);
+      int32x4_t t236_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_4),
           vreinterpretq_s32_u32(t158_0_2), multipliers32_2, 2);
-      const int32x4_t t236_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_4),
+      int32x4_t t236_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_4),
           vreinterpretq_s32_u32(t158_1_2), multipliers32_2, 2);
-      const int32x4_t t237_0 = vmlaq_laneq_s32(t236_0_2, vreinterpretq_s32_u32(t162_0_3),
+      int32x4_t t237_0 = vmlaq_laneq_s32(t236_0_2, vreinterpretq_s32_u32(t162_0_3),
           multipliers32_2, 2);
-      const int32x4_t t237_1 = vmlaq_laneq_s32(t236_1_2, vreinterpretq_s32_u32(t162_1_3),
+      int32x4_t t237_1 = vmlaq_laneq_s32(t236_1_2, vreinterpretq_s32_u32(t162_1_3),
           multipliers32_2, 2);
-      const uint32x4_t t238_0 = vaddq_u32(vreinterpretq_u32_s32(t237_0), values3_0_42);
-      const uint32x4_t t238_1 = vaddq_u32(vreinterpretq_u32_s32(t237_1), values3_1_42);
-      const uint32x4_t t239_0 = vaddq_u32(t238_0, values7_0_5);
-      const uint32x4_t t239_1 = vaddq_u32(t238_1, values7_1_5);
-      const uint32x4_t t240_0 = vaddq_u32(t239_0, values5_0_6);
-      const uint32x4_t t240_1 = vaddq_u32(t239_1, values5_1_6);
-      const uint16x8_t t230 = vld1q_u16(&b1[7][0]);
-      const uint32x4_t t230_0 = vmovl_u16(vget_low_u16(t230));
-      const uint32x4_t t230_1 = vmovl_high_u16(t230);
-      const int32x4_t t241_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t240_0),
+      uint32x4_t t238_0 = vaddq_u32(vreinterpretq_u32_s32(t237_0), values3_0_42);
+      uint32x4_t t238_1 = vaddq_u32(vreinterpretq_u32_s32(t237_1), values3_1_42);
+      uint32x4_t t239_0 = vaddq_u32(t238_0, values7_0_5);
+      uint32x4_t t239_1 = vaddq_u32(t238_1, values7_1_5);
+      uint32x4_t t240_0 = vaddq_u32(t239_0, values5_0_6);
+      uint32x4_t t240_1 = vaddq_u32(t239_1, values5_1_6);
+      uint16x8_t t230 = vld1q_u16(&b1[7][0]);
+      uint32x4_t t230_0 = vmovl_u16(vget_low_u16(t230));
+      uint32x4_t t230_1 = vmovl_high_u16(t230);
+      int32x4_t t241_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t240_0),
           vreinterpretq_s32_u32(t230_0), multipliers32_2, 2);
-      const int32x4_t t241_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t240_1),
+      int32x4_t t241_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t240_1),
           vreinterpretq_s32_u32(t230_1), multipliers32_2, 2);
-      const uint32x4_t t242_0 = vaddq_u32(vreinterpretq_u32_s32(t241_0), values7_0_6);
-      const uint32x4_t t242_1 = vaddq_u32(vreinterpretq_u32_s32(t241_1), values7_1_6);
-      const uint16x8_t t234 = vld1q_u16(&b1[7][2]);
-      const uint32x4_t t234_0_2 = vmovl_u16(vget_low_u16(t234));
-      const uint32x4_t t234_1_2 = vmovl_high_u16(t234);
-      const int32x4_t total_0_94 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t242_0),
+      uint32x4_t t242_0 = vaddq_u32(vreinterpretq_u32_s32(t241_0), values7_0_6);
+      uint32x4_t t242_1 = vaddq_u32(vreinterpretq_u32_s32(t241_1), values7_1_6);
+      uint16x8_t t234 = vld1q_u16(&b1[7][2]);
+      uint32x4_t t234_0_2 = vmovl_u16(vget_low_u16(t234));
+      uint32x4_t t234_1_2 = vmovl_high_u16(t234);
+      int32x4_t total_0_94 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t242_0),
           vreinterpretq_s32_u32(t234_0_2), multipliers32_2, 2);
-      const int32x4_t total_1_94 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t242_1),
+      int32x4_t total_1_94 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t242_1),
           vreinterpretq_s32_u32(t234_1_2), multipliers32_2, 2);
-      const uint32x4_t t244_0 = vaddq_u32(v_0_90, vreinterpretq_u32_s32(total_0_94));
-      const uint32x4_t t244_1 = vaddq_u32(v_1_90, vreinterpretq_u32_s32(total_1_94));
-      const uint16x8_t t245 = vrshrnq_n_u32(t244_0, t244_1, 9);
+      uint32x4_t t244_0 = vaddq_u32(v_0_90, vreinterpretq_u32_s32(total_0_94));
+      uint32x4_t t244_1 = vaddq_u32(v_1_90, vreinterpretq_u32_s32(total_1_94));
+      uint16x8_t t245 = vrshrnq_n_u32(t244_0, t244_1, 9);
       vst1q_s16(&flt1[5][0], vreinterpretq_s16_u16(t245));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_9 = vshlq_n_s16(t212, 2);
-      const int16x8_t values5_7 = vshlq_n_s16(t216, 2);
-      const int16x8_t t250 = vld1q_s16(&a1[8][1]);
-      const int16x8_t values7_7 = vshlq_n_s16(t250, 2);
-      const int16x8_t t254 = vmlaq_laneq_s16(values7_5, t176, multipliers16, 2);
-      const int16x8_t t255 = vmlaq_laneq_s16(t254, t180, multipliers16, 2);
-      const int16x8_t t256 = vaddq_s16(t255, values3_9);
-      const int16x8_t t257 = vaddq_s16(t256, values7_6);
-      const int16x8_t t258 = vaddq_s16(t257, values5_7);
-      const int16x8_t t248 = vld1q_s16(&a1[8][0]);
-      const int16x8_t t259 = vmlaq_laneq_s16(t258, t248, multipliers16, 2);
-      const int16x8_t t260 = vaddq_s16(t259, values7_7);
-      const int16x8_t t252 = vld1q_s16(&a1[8][2]);
-      const int16x8_t total_17 = vmlaq_laneq_s16(t260, t252, multipliers16, 2);
-      const uint8x8_t t262 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t262_2 = vmovl_u8(t262);
-      const uint32x4_t v_0_91 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_17)),
+      int16x8_t values3_9 = vshlq_n_s16(t212, 2);
+      int16x8_t values5_7 = vshlq_n_s16(t216, 2);
+      int16x8_t t250 = vld1q_s16(&a1[8][1]);
+      int16x8_t values7_7 = vshlq_n_s16(t250, 2);
+      int16x8_t t254 = vmlaq_laneq_s16(values7_5, t176, multipliers16, 2);
+      int16x8_t t255 = vmlaq_laneq_s16(t254, t180, multipliers16, 2);
+      int16x8_t t256 = vaddq_s16(t255, values3_9);
+      int16x8_t t257 = vaddq_s16(t256, values7_6);
+      int16x8_t t258 = vaddq_s16(t257, values5_7);
+      int16x8_t t248 = vld1q_s16(&a1[8][0]);
+      int16x8_t t259 = vmlaq_laneq_s16(t258, t248, multipliers16, 2);
+      int16x8_t t260 = vaddq_s16(t259, values7_7);
+      int16x8_t t252 = vld1q_s16(&a1[8][2]);
+      int16x8_t total_17 = vmlaq_laneq_s16(t260, t252, multipliers16, 2);
+      uint8x8_t t262 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t262_2 = vmovl_u8(t262);
+      uint32x4_t v_0_91 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_17)),
           vget_low_u16(t262_2));
-      const uint32x4_t v_1_91 = vmull_high_u16(vreinterpretq_u16_s16(total_17), t262_2);
-      const uint32x4_t values3_0_43 = vshlq_n_u32(t230_0, 2);
-      const uint32x4_t values3_1_43 = vshlq_n_u32(t230_1, 2);
-      const uint32x4_t values5_0_7 = vshlq_n_u32(t234_0_2, 2);
-      const uint32x4_t values5_1_7 = vshlq_n_u32(t234_1_2, 2);
-      const uint16x8_t t268 = vld1q_u16(&b1[8][1]);
-      const uint32x4_t t268_0 = vmovl_u16(vget_low_u16(t268));
-      const uint32x4_t t268_1 = vmovl_high_u16(t268);
-      const uint32x4_t values7_0_7 = vshlq_n_u32(t268_0, 2);
-      const uint32x4_t values7_1_7 = vshlq_n_u32(t268_1, 2);
-      const int32x4_t t272_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_5),
+      uint32x4_t v_1_91 = vmull_high_u16(vreinterpretq_u16_s16(total_17), t262_2);
+      uint32x4_t values3_0_43 = vshlq_n_u32(t230_0, 2);
+      uint32x4_t values3_1_43 = vshlq_n_u32(t230_1, 2);
+      uint32x4_t values5_0_7 = vshlq_n_u32(t234_0_2, 2);
+      uint32x4_t values5_1_7 = vshlq_n_u32(t234_1_2, 2);
+      uint16x8_t t268 = vld1q_u16(&b1[8][1]);
+      uint32x4_t t268_0 = vmovl_u16(vget_low_u16(t268));
+      uint32x4_t t268_1 = vmovl_high_u16(t268);
+      uint32x4_t values7_0_7 = vshlq_n_u32(t268_0, 2);
+      uint32x4_t values7_1_7 = vshlq_n_u32(t268_1, 2);
+      int32x4_t t272_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_5),
           vreinterpretq_s32_u32(t194_0), multipliers32_2, 2);
-      const int32x4_t t272_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_5),
+      int32x4_t t272_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_5),
           vreinterpretq_s32_u32(t194_1), multipliers32_2, 2);
-      const int32x4_t t273_0 = vmlaq_laneq_s32(t272_0, vreinterpretq_s32_u32(t198_0_2),
-          multipliers32_2, 2);
-      const int32x4_t t273_1 = vmlaq_laneq_s32(t272_1, vreinterpretq_s32_u32(t198_1_2),
-          multipliers32_2, 2);
-      const uint32x4_t t274_0 = vaddq_u32(vreinterpretq_u32_s32(t273_0), values3_0_43);
-      const uint32x4_t t274_1 = vaddq_u32(vreinterpretq_u32_s32(t273_1), values3_1_43);
-      const uint32x4_t t275_0 = vaddq_u32(t274_0, values7_0_6);
-      const uint32x4_t t275_1 = vaddq_u32(t274_1, values7_1_6);
-      const uint32x4_t t276_0 = vaddq_u32(t275_0, values5_0_7);
-      const uint32x4_t t276_1 = vaddq_u32(t275_1, values5_1_7);
-      const uint16x8_t t266 = vld1q_u16(&b1[8][0]);
-      const uint32x4_t t266_0 = vmovl_u16(vget_low_u16(t266));
-      const uint32x4_t t266_1 = vmovl_high_u16(t266);
-      const int32x4_t t277_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t276_0),
+      int32x4_t t273_0 = vmlaq_laneq_s32(t272_0, vreinterpretq_s32_u32(t198_0_2), multipliers32_2,
+          2);
+      int32x4_t t273_1 = vmlaq_laneq_s32(t272_1, vreinterpretq_s32_u32(t198_1_2), multipliers32_2,
+          2);
+      uint32x4_t t274_0 = vaddq_u32(vreinterpretq_u32_s32(t273_0), values3_0_43);
+      uint32x4_t t274_1 = vaddq_u32(vreinterpretq_u32_s32(t273_1), values3_1_43);
+      uint32x4_t t275_0 = vaddq_u32(t274_0, values7_0_6);
+      uint32x4_t t275_1 = vaddq_u32(t274_1, values7_1_6);
+      uint32x4_t t276_0 = vaddq_u32(t275_0, values5_0_7);
+      uint32x4_t t276_1 = vaddq_u32(t275_1, values5_1_7);
+      uint16x8_t t266 = vld1q_u16(&b1[8][0]);
+      uint32x4_t t266_0 = vmovl_u16(vget_low_u16(t266));
+      uint32x4_t t266_1 = vmovl_high_u16(t266);
+      int32x4_t t277_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t276_0),
           vreinterpretq_s32_u32(t266_0), multipliers32_2, 2);
-      const int32x4_t t277_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t276_1),
+      int32x4_t t277_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t276_1),
           vreinterpretq_s32_u32(t266_1), multipliers32_2, 2);
-      const uint32x4_t t278_0 = vaddq_u32(vreinterpretq_u32_s32(t277_0), values7_0_7);
-      const uint32x4_t t278_1 = vaddq_u32(vreinterpretq_u32_s32(t277_1), values7_1_7);
-      const uint16x8_t t270 = vld1q_u16(&b1[8][2]);
-      const uint32x4_t t270_0 = vmovl_u16(vget_low_u16(t270));
-      const uint32x4_t t270_1 = vmovl_high_u16(t270);
-      const int32x4_t total_0_95 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t278_0),
+      uint32x4_t t278_0 = vaddq_u32(vreinterpretq_u32_s32(t277_0), values7_0_7);
+      uint32x4_t t278_1 = vaddq_u32(vreinterpretq_u32_s32(t277_1), values7_1_7);
+      uint16x8_t t270 = vld1q_u16(&b1[8][2]);
+      uint32x4_t t270_0 = vmovl_u16(vget_low_u16(t270));
+      uint32x4_t t270_1 = vmovl_high_u16(t270);
+      int32x4_t total_0_95 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t278_0),
           vreinterpretq_s32_u32(t270_0), multipliers32_2, 2);
-      const int32x4_t total_1_95 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t278_1),
+      int32x4_t total_1_95 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t278_1),
           vreinterpretq_s32_u32(t270_1), multipliers32_2, 2);
-      const uint32x4_t t280_0 = vaddq_u32(v_0_91, vreinterpretq_u32_s32(total_0_95));
-      const uint32x4_t t280_1 = vaddq_u32(v_1_91, vreinterpretq_u32_s32(total_1_95));
-      const uint16x8_t t281 = vrshrnq_n_u32(t280_0, t280_1, 9);
+      uint32x4_t t280_0 = vaddq_u32(v_0_91, vreinterpretq_u32_s32(total_0_95));
+      uint32x4_t t280_1 = vaddq_u32(v_1_91, vreinterpretq_u32_s32(total_1_95));
+      uint16x8_t t281 = vrshrnq_n_u32(t280_0, t280_1, 9);
       vst1q_s16(&flt1[6][0], vreinterpretq_s16_u16(t281));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
-      const int16x8_t values3_10 = vshlq_n_s16(t248, 2);
-      const int16x8_t values5_8 = vshlq_n_s16(t252, 2);
-      const int16x8_t t286 = vld1q_s16(&a1[9][1]);
-      const int16x8_t values7_8 = vshlq_n_s16(t286, 2);
-      const int16x8_t t290 = vmlaq_laneq_s16(values7_6, t212, multipliers16, 2);
-      const int16x8_t t291 = vmlaq_laneq_s16(t290, t216, multipliers16, 2);
-      const int16x8_t t292 = vaddq_s16(t291, values3_10);
-      const int16x8_t t293 = vaddq_s16(t292, values7_7);
-      const int16x8_t t294 = vaddq_s16(t293, values5_8);
-      const int16x8_t t284 = vld1q_s16(&a1[9][0]);
-      const int16x8_t t295 = vmlaq_laneq_s16(t294, t284, multipliers16, 2);
-      const int16x8_t t296 = vaddq_s16(t295, values7_8);
-      const int16x8_t t288 = vld1q_s16(&a1[9][2]);
-      const int16x8_t total_18 = vmlaq_laneq_s16(t296, t288, multipliers16, 2);
-      const uint8x8_t t298 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t298_2 = vmovl_u8(t298);
-      const uint32x4_t v_0_92 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_18)),
+      int16x8_t values3_10 = vshlq_n_s16(t248, 2);
+      int16x8_t values5_8 = vshlq_n_s16(t252, 2);
+      int16x8_t t286 = vld1q_s16(&a1[9][1]);
+      int16x8_t values7_8 = vshlq_n_s16(t286, 2);
+      int16x8_t t290 = vmlaq_laneq_s16(values7_6, t212, multipliers16, 2);
+      int16x8_t t291 = vmlaq_laneq_s16(t290, t216, multipliers16, 2);
+      int16x8_t t292 = vaddq_s16(t291, values3_10);
+      int16x8_t t293 = vaddq_s16(t292, values7_7);
+      int16x8_t t294 = vaddq_s16(t293, values5_8);
+      int16x8_t t284 = vld1q_s16(&a1[9][0]);
+      int16x8_t t295 = vmlaq_laneq_s16(t294, t284, multipliers16, 2);
+      int16x8_t t296 = vaddq_s16(t295, values7_8);
+      int16x8_t t288 = vld1q_s16(&a1[9][2]);
+      int16x8_t total_18 = vmlaq_laneq_s16(t296, t288, multipliers16, 2);
+      uint8x8_t t298 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t298_2 = vmovl_u8(t298);
+      uint32x4_t v_0_92 = vmull_u16(vget_low_u16(vreinterpretq_u16_s16(total_18)),
           vget_low_u16(t298_2));
-      const uint32x4_t v_1_92 = vmull_high_u16(vreinterpretq_u16_s16(total_18), t298_2);
-      const uint32x4_t values3_0_44 = vshlq_n_u32(t266_0, 2);
-      const uint32x4_t values3_1_44 = vshlq_n_u32(t266_1, 2);
-      const uint32x4_t values5_0_8 = vshlq_n_u32(t270_0, 2);
-      const uint32x4_t values5_1_8 = vshlq_n_u32(t270_1, 2);
-      const uint16x8_t t304 = vld1q_u16(&b1[9][1]);
-      const uint32x4_t t304_0 = vmovl_u16(vget_low_u16(t304));
-      const uint32x4_t t304_1 = vmovl_high_u16(t304);
-      const uint32x4_t values7_0_8 = vshlq_n_u32(t304_0, 2);
-      const uint32x4_t values7_1_8 = vshlq_n_u32(t304_1, 2);
-      const int32x4_t t308_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_6),
+      uint32x4_t v_1_92 = vmull_high_u16(vreinterpretq_u16_s16(total_18), t298_2);
+      uint32x4_t values3_0_44 = vshlq_n_u32(t266_0, 2);
+      uint32x4_t values3_1_44 = vshlq_n_u32(t266_1, 2);
+      uint32x4_t values5_0_8 = vshlq_n_u32(t270_0, 2);
+      uint32x4_t values5_1_8 = vshlq_n_u32(t270_1, 2);
+      uint16x8_t t304 = vld1q_u16(&b1[9][1]);
+      uint32x4_t t304_0 = vmovl_u16(vget_low_u16(t304));
+      uint32x4_t t304_1 = vmovl_high_u16(t304);
+      uint32x4_t values7_0_8 = vshlq_n_u32(t304_0, 2);
+      uint32x4_t values7_1_8 = vshlq_n_u32(t304_1, 2);
+      int32x4_t t308_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_0_6),
           vreinterpretq_s32_u32(t230_0), multipliers32_2, 2);
-      const int32x4_t t308_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_6),
+      int32x4_t t308_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(values7_1_6),
           vreinterpretq_s32_u32(t230_1), multipliers32_2, 2);
-      const int32x4_t t309_0 = vmlaq_laneq_s32(t308_0, vreinterpretq_s32_u32(t234_0_2),
-          multipliers32_2, 2);
-      const int32x4_t t309_1 = vmlaq_laneq_s32(t308_1, vreinterpretq_s32_u32(t234_1_2),
-          multipliers32_2, 2);
-      const uint32x4_t t310_0 = vaddq_u32(vreinterpretq_u32_s32(t309_0), values3_0_44);
-      const uint32x4_t t310_1 = vaddq_u32(vreinterpretq_u32_s32(t309_1), values3_1_44);
-      const uint32x4_t t311_0 = vaddq_u32(t310_0, values7_0_7);
-      const uint32x4_t t311_1 = vaddq_u32(t310_1, values7_1_7);
-      const uint32x4_t t312_0 = vaddq_u32(t311_0, values5_0_8);
-      const uint32x4_t t312_1 = vaddq_u32(t311_1, values5_1_8);
-      const uint16x8_t t302 = vld1q_u16(&b1[9][0]);
-      const uint32x4_t t302_0 = vmovl_u16(vget_low_u16(t302));
-      const uint32x4_t t302_1 = vmovl_high_u16(t302);
-      const int32x4_t t313_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t312_0),
+      int32x4_t t309_0 = vmlaq_laneq_s32(t308_0, vreinterpretq_s32_u32(t234_0_2), multipliers32_2,
+          2);
+      int32x4_t t309_1 = vmlaq_laneq_s32(t308_1, vreinterpretq_s32_u32(t234_1_2), multipliers32_2,
+          2);
+      uint32x4_t t310_0 = vaddq_u32(vreinterpretq_u32_s32(t309_0), values3_0_44);
+      uint32x4_t t310_1 = vaddq_u32(vreinterpretq_u32_s32(t309_1), values3_1_44);
+      uint32x4_t t311_0 = vaddq_u32(t310_0, values7_0_7);
+      uint32x4_t t311_1 = vaddq_u32(t310_1, values7_1_7);
+      uint32x4_t t312_0 = vaddq_u32(t311_0, values5_0_8);
+      uint32x4_t t312_1 = vaddq_u32(t311_1, values5_1_8);
+      uint16x8_t t302 = vld1q_u16(&b1[9][0]);
+      uint32x4_t t302_0 = vmovl_u16(vget_low_u16(t302));
+      uint32x4_t t302_1 = vmovl_high_u16(t302);
+      int32x4_t t313_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t312_0),
           vreinterpretq_s32_u32(t302_0), multipliers32_2, 2);
-      const int32x4_t t313_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t312_1),
+      int32x4_t t313_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t312_1),
           vreinterpretq_s32_u32(t302_1), multipliers32_2, 2);
-      const uint32x4_t t314_0 = vaddq_u32(vreinterpretq_u32_s32(t313_0), values7_0_8);
-      const uint32x4_t t314_1 = vaddq_u32(vreinterpretq_u32_s32(t313_1), values7_1_8);
-      const uint16x8_t t306 = vld1q_u16(&b1[9][2]);
-      const uint32x4_t t306_0 = vmovl_u16(vget_low_u16(t306));
-      const uint32x4_t t306_1 = vmovl_high_u16(t306);
-      const int32x4_t total_0_96 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t314_0),
+      uint32x4_t t314_0 = vaddq_u32(vreinterpretq_u32_s32(t313_0), values7_0_8);
+      uint32x4_t t314_1 = vaddq_u32(vreinterpretq_u32_s32(t313_1), values7_1_8);
+      uint16x8_t t306 = vld1q_u16(&b1[9][2]);
+      uint32x4_t t306_0 = vmovl_u16(vget_low_u16(t306));
+      uint32x4_t t306_1 = vmovl_high_u16(t306);
+      int32x4_t total_0_96 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t314_0),
           vreinterpretq_s32_u32(t306_0), multipliers32_2, 2);
-      const int32x4_t total_1_96 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t314_1),
+      int32x4_t total_1_96 = vmlaq_laneq_s32(vreinterpretq_s32_u32(t314_1),
           vreinterpretq_s32_u32(t306_1), multipliers32_2, 2);
-      const uint32x4_t t316_0 = vaddq_u32(v_0_92, vreinterpretq_u32_s32(total_0_96));
-      const uint32x4_t t316_1 = vaddq_u32(v_1_92, vreinterpretq_u32_s32(total_1_96));
-      const uint16x8_t t317 = vrshrnq_n_u32(t316_0, t316_1, 9);
+      uint32x4_t t316_0 = vaddq_u32(v_0_92, vreinterpretq_u32_s32(total_0_96));
+      uint32x4_t t316_1 = vaddq_u32(v_1_92, vreinterpretq_u32_s32(total_1_96));
+      uint16x8_t t317 = vrshrnq_n_u32(t316_0, t316_1, 9);
       vst1q_s16(&flt1[7][0], vreinterpretq_s16_u16(t317));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3799,222 +3761,222 @@ static inline void one_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_st
   }
   /* stage 8 of 9: x = 0..7; writes flt1 */
   {
-    const int32_t scale_10 = scale1_table[daedalus_clip(set, 0, 15)];
+    int32_t scale_10 = scale1_table[daedalus_clip(set, 0, 15)];
     if (scale_10 <= 0) {
-      const uint8x8_t t4_5 = vld1_u8(&src[0]);
-      const uint16x8_t t4_6 = vmovl_u8(t4_5);
-      const uint16x8_t t6_2 = vshlq_n_u16(t4_6, 4);
+      uint8x8_t t4_5 = vld1_u8(&src[0]);
+      uint16x8_t t4_6 = vmovl_u8(t4_5);
+      uint16x8_t t6_2 = vshlq_n_u16(t4_6, 4);
       vst1q_s16(&flt1[0][0], vreinterpretq_s16_u16(t6_2));
-      const uint8x8_t t7_5 = vld1_u8(&src[src_stride]);
-      const uint16x8_t t7_6 = vmovl_u8(t7_5);
-      const uint16x8_t t8_2 = vshlq_n_u16(t7_6, 4);
+      uint8x8_t t7_5 = vld1_u8(&src[src_stride]);
+      uint16x8_t t7_6 = vmovl_u8(t7_5);
+      uint16x8_t t8_2 = vshlq_n_u16(t7_6, 4);
       vst1q_s16(&flt1[1][0], vreinterpretq_s16_u16(t8_2));
-      const uint8x8_t t9_3 = vld1_u8(&src[2 * src_stride]);
-      const uint16x8_t t9_4 = vmovl_u8(t9_3);
-      const uint16x8_t t10_4 = vshlq_n_u16(t9_4, 4);
+      uint8x8_t t9_3 = vld1_u8(&src[2 * src_stride]);
+      uint16x8_t t9_4 = vmovl_u8(t9_3);
+      uint16x8_t t10_4 = vshlq_n_u16(t9_4, 4);
       vst1q_s16(&flt1[2][0], vreinterpretq_s16_u16(t10_4));
-      const uint8x8_t t11_3 = vld1_u8(&src[3 * src_stride]);
-      const uint16x8_t t11_4 = vmovl_u8(t11_3);
-      const uint16x8_t t12_5 = vshlq_n_u16(t11_4, 4);
+      uint8x8_t t11_3 = vld1_u8(&src[3 * src_stride]);
+      uint16x8_t t11_4 = vmovl_u8(t11_3);
+      uint16x8_t t12_5 = vshlq_n_u16(t11_4, 4);
       vst1q_s16(&flt1[3][0], vreinterpretq_s16_u16(t12_5));
-      const uint8x8_t t13_3 = vld1_u8(&src[4 * src_stride]);
-      const uint16x8_t t13_4 = vmovl_u8(t13_3);
-      const uint16x8_t t14_4 = vshlq_n_u16(t13_4, 4);
+      uint8x8_t t13_3 = vld1_u8(&src[4 * src_stride]);
+      uint16x8_t t13_4 = vmovl_u8(t13_3);
+      uint16x8_t t14_4 = vshlq_n_u16(t13_4, 4);
       vst1q_s16(&flt1[4][0], vreinterpretq_s16_u16(t14_4));
-      const uint8x8_t t15_4 = vld1_u8(&src[5 * src_stride]);
-      const uint16x8_t t15_5 = vmovl_u8(t15_4);
-      const uint16x8_t t16_4 = vshlq_n_u16(t15_5, 4);
+      uint8x8_t t15_4 = vld1_u8(&src[5 * src_stride]);
+      uint16x8_t t15_5 = vmovl_u8(t15_4);
+      uint16x8_t t16_4 = vshlq_n_u16(t15_5, 4);
       vst1q_s16(&flt1[5][0], vreinterpretq_s16_u16(t16_4));
-      const uint8x8_t t17_4 = vld1_u8(&src[6 * src_stride]);
-      const uint16x8_t t17_5 = vmovl_u8(t17_4);
-      const uint16x8_t t18_6 = vshlq_n_u16(t17_5, 4);
+      uint8x8_t t17_4 = vld1_u8(&src[6 * src_stride]);
+      uint16x8_t t17_5 = vmovl_u8(t17_4);
+      uint16x8_t t18_6 = vshlq_n_u16(t17_5, 4);
       vst1q_s16(&flt1[6][0], vreinterpretq_s16_u16(t18_6));
-      const uint8x8_t t19_6 = vld1_u8(&src[7 * src_stride]);
-      const uint16x8_t t19_7 = vmovl_u8(t19_6);
-      const uint16x8_t t20_6 = vshlq_n_u16(t19_7, 4);
+      uint8x8_t t19_6 = vld1_u8(&src[7 * src_stride]);
+      uint16x8_t t19_7 = vmovl_u8(t19_6);
+      uint16x8_t t20_6 = vshlq_n_u16(t19_7, 4);
       vst1q_s16(&flt1[7][0], vreinterpretq_s16_u16(t20_6));
     }
   }
   /* stage 9 of 9: x = 0..7; writes dst */
-  const uint8x8_t t2 = vld1_u8(&src[0]);
-  const uint16x8_t t2_2 = vmovl_u8(t2);
-  const uint16x8_t t4_7 = vshlq_n_u16(t2_2, 4);
-  const uint32x4_t t4_0 = vmovl_u16(vget_low_u16(t4_7));
-  const uint32x4_t t4_1 = vmovl_high_u16(t4_7);
-  const int32x4_t w1_0 = vdupq_n_s32((int32_t)(w1));
-  const int32x4_t w1_1 = vdupq_n_s32((int32_t)(w1));
-  const uint32x4_t t5_0 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t4_0);
-  const uint32x4_t t5_1 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t4_1);
-  const int16x8_t t6_3 = vld1q_s16(&flt0[0][0]);
-  const uint32x4_t t6_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t6_3)));
-  const uint32x4_t t6_1 = vmovl_high_u16(vreinterpretq_u16_s16(t6_3));
-  const int32x4_t w0_0 = vdupq_n_s32((int32_t)(w0));
-  const int32x4_t w0_1 = vdupq_n_s32((int32_t)(w0));
-  const uint32x4_t t8_0 = vmlaq_u32(t5_0, vreinterpretq_u32_s32(w0_0), t6_0);
-  const uint32x4_t t8_1 = vmlaq_u32(t5_1, vreinterpretq_u32_s32(w0_1), t6_1);
-  const int16x8_t t12_6 = vld1q_s16(&flt1[0][0]);
-  const uint32x4_t t12_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t12_6)));
-  const uint32x4_t t12_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t12_6));
-  const uint32x4_t t11_0_3 = vdupq_n_u32((uint32_t)(((128 - w0) - w1)));
-  const uint32x4_t t11_1_3 = vdupq_n_u32((uint32_t)(((128 - w0) - w1)));
-  const uint32x4_t v_0_93 = vmlaq_u32(t8_0, t11_0_3, t12_0_3);
-  const uint32x4_t v_1_93 = vmlaq_u32(t8_1, t11_1_3, t12_1_3);
-  const uint16x8_t t15_6 = vrshrnq_n_u32(v_0_93, v_1_93, 11);
-  const uint8x8_t t15_sat = vqmovun_s16(vreinterpretq_s16_u16(t15_6));
+  uint8x8_t t2 = vld1_u8(&src[0]);
+  uint16x8_t t2_2 = vmovl_u8(t2);
+  uint16x8_t t4_7 = vshlq_n_u16(t2_2, 4);
+  uint32x4_t t4_0 = vmovl_u16(vget_low_u16(t4_7));
+  uint32x4_t t4_1 = vmovl_high_u16(t4_7);
+  int32x4_t w1_0 = vdupq_n_s32((int32_t)(w1));
+  int32x4_t w1_1 = vdupq_n_s32((int32_t)(w1));
+  uint32x4_t t5_0 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t4_0);
+  uint32x4_t t5_1 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t4_1);
+  int16x8_t t6_3 = vld1q_s16(&flt0[0][0]);
+  uint32x4_t t6_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t6_3)));
+  uint32x4_t t6_1 = vmovl_high_u16(vreinterpretq_u16_s16(t6_3));
+  int32x4_t w0_0 = vdupq_n_s32((int32_t)(w0));
+  int32x4_t w0_1 = vdupq_n_s32((int32_t)(w0));
+  uint32x4_t t8_0 = vmlaq_u32(t5_0, vreinterpretq_u32_s32(w0_0), t6_0);
+  uint32x4_t t8_1 = vmlaq_u32(t5_1, vreinterpretq_u32_s32(w0_1), t6_1);
+  int16x8_t t12_6 = vld1q_s16(&flt1[0][0]);
+  uint32x4_t t12_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t12_6)));
+  uint32x4_t t12_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t12_6));
+  uint32x4_t t11_0_3 = vdupq_n_u32((uint32_t)(((128 - w0) - w1)));
+  uint32x4_t t11_1_3 = vdupq_n_u32((uint32_t)(((128 - w0) - w1)));
+  uint32x4_t v_0_93 = vmlaq_u32(t8_0, t11_0_3, t12_0_3);
+  uint32x4_t v_1_93 = vmlaq_u32(t8_1, t11_1_3, t12_1_3);
+  uint16x8_t t15_6 = vrshrnq_n_u32(v_0_93, v_1_93, 11);
+  uint8x8_t t15_sat = vqmovun_s16(vreinterpretq_s16_u16(t15_6));
   vst1_u8(&dst[0], t15_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t17_6 = vld1_u8(&src_row1[0]);
-  const uint16x8_t t17_7 = vmovl_u8(t17_6);
-  const uint16x8_t t18_7 = vshlq_n_u16(t17_7, 4);
-  const uint32x4_t t18_0_3 = vmovl_u16(vget_low_u16(t18_7));
-  const uint32x4_t t18_1_3 = vmovl_high_u16(t18_7);
-  const uint32x4_t t19_0_4 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t18_0_3);
-  const uint32x4_t t19_1_4 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t18_1_3);
-  const int16x8_t t20_7 = vld1q_s16(&flt0[1][0]);
-  const uint32x4_t t20_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t20_7)));
-  const uint32x4_t t20_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t20_7));
-  const uint32x4_t t22_0_2 = vmlaq_u32(t19_0_4, vreinterpretq_u32_s32(w0_0), t20_0_4);
-  const uint32x4_t t22_1_2 = vmlaq_u32(t19_1_4, vreinterpretq_u32_s32(w0_1), t20_1_4);
-  const int16x8_t t23_5 = vld1q_s16(&flt1[1][0]);
-  const uint32x4_t t23_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t23_5)));
-  const uint32x4_t t23_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t23_5));
-  const uint32x4_t v_0_94 = vmlaq_u32(t22_0_2, t11_0_3, t23_0_4);
-  const uint32x4_t v_1_94 = vmlaq_u32(t22_1_2, t11_1_3, t23_1_4);
-  const uint16x8_t t26_4 = vrshrnq_n_u32(v_0_94, v_1_94, 11);
-  const uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_4));
+  uint8x8_t t17_6 = vld1_u8(&src_row1[0]);
+  uint16x8_t t17_7 = vmovl_u8(t17_6);
+  uint16x8_t t18_7 = vshlq_n_u16(t17_7, 4);
+  uint32x4_t t18_0_3 = vmovl_u16(vget_low_u16(t18_7));
+  uint32x4_t t18_1_3 = vmovl_high_u16(t18_7);
+  uint32x4_t t19_0_4 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t18_0_3);
+  uint32x4_t t19_1_4 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t18_1_3);
+  int16x8_t t20_7 = vld1q_s16(&flt0[1][0]);
+  uint32x4_t t20_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t20_7)));
+  uint32x4_t t20_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t20_7));
+  uint32x4_t t22_0_2 = vmlaq_u32(t19_0_4, vreinterpretq_u32_s32(w0_0), t20_0_4);
+  uint32x4_t t22_1_2 = vmlaq_u32(t19_1_4, vreinterpretq_u32_s32(w0_1), t20_1_4);
+  int16x8_t t23_5 = vld1q_s16(&flt1[1][0]);
+  uint32x4_t t23_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t23_5)));
+  uint32x4_t t23_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t23_5));
+  uint32x4_t v_0_94 = vmlaq_u32(t22_0_2, t11_0_3, t23_0_4);
+  uint32x4_t v_1_94 = vmlaq_u32(t22_1_2, t11_1_3, t23_1_4);
+  uint16x8_t t26_4 = vrshrnq_n_u32(v_0_94, v_1_94, 11);
+  uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_4));
   vst1_u8(&dst_row1[0], t26_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t28_4 = vld1_u8(&src_row2[0]);
-  const uint16x8_t t28_5 = vmovl_u8(t28_4);
-  const uint16x8_t t29_3 = vshlq_n_u16(t28_5, 4);
-  const uint32x4_t t29_0_4 = vmovl_u16(vget_low_u16(t29_3));
-  const uint32x4_t t29_1_4 = vmovl_high_u16(t29_3);
-  const uint32x4_t t30_0 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t29_0_4);
-  const uint32x4_t t30_1 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t29_1_4);
-  const int16x8_t t31_4 = vld1q_s16(&flt0[2][0]);
-  const uint32x4_t t31_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t31_4)));
-  const uint32x4_t t31_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t31_4));
-  const uint32x4_t t33_0_2 = vmlaq_u32(t30_0, vreinterpretq_u32_s32(w0_0), t31_0_4);
-  const uint32x4_t t33_1_2 = vmlaq_u32(t30_1, vreinterpretq_u32_s32(w0_1), t31_1_4);
-  const int16x8_t t34_4 = vld1q_s16(&flt1[2][0]);
-  const uint32x4_t t34_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t34_4)));
-  const uint32x4_t t34_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t34_4));
-  const uint32x4_t v_0_95 = vmlaq_u32(t33_0_2, t11_0_3, t34_0_4);
-  const uint32x4_t v_1_95 = vmlaq_u32(t33_1_2, t11_1_3, t34_1_4);
-  const uint16x8_t t37 = vrshrnq_n_u32(v_0_95, v_1_95, 11);
-  const uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t37));
+  uint8x8_t t28_4 = vld1_u8(&src_row2[0]);
+  uint16x8_t t28_5 = vmovl_u8(t28_4);
+  uint16x8_t t29_3 = vshlq_n_u16(t28_5, 4);
+  uint32x4_t t29_0_4 = vmovl_u16(vget_low_u16(t29_3));
+  uint32x4_t t29_1_4 = vmovl_high_u16(t29_3);
+  uint32x4_t t30_0 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t29_0_4);
+  uint32x4_t t30_1 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t29_1_4);
+  int16x8_t t31_4 = vld1q_s16(&flt0[2][0]);
+  uint32x4_t t31_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t31_4)));
+  uint32x4_t t31_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t31_4));
+  uint32x4_t t33_0_2 = vmlaq_u32(t30_0, vreinterpretq_u32_s32(w0_0), t31_0_4);
+  uint32x4_t t33_1_2 = vmlaq_u32(t30_1, vreinterpretq_u32_s32(w0_1), t31_1_4);
+  int16x8_t t34_4 = vld1q_s16(&flt1[2][0]);
+  uint32x4_t t34_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t34_4)));
+  uint32x4_t t34_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t34_4));
+  uint32x4_t v_0_95 = vmlaq_u32(t33_0_2, t11_0_3, t34_0_4);
+  uint32x4_t v_1_95 = vmlaq_u32(t33_1_2, t11_1_3, t34_1_4);
+  uint16x8_t t37 = vrshrnq_n_u32(v_0_95, v_1_95, 11);
+  uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t37));
   vst1_u8(&dst_row2[0], t37_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t39 = vld1_u8(&src_row3[0]);
-  const uint16x8_t t39_4 = vmovl_u8(t39);
-  const uint16x8_t t40_2 = vshlq_n_u16(t39_4, 4);
-  const uint32x4_t t40_0_4 = vmovl_u16(vget_low_u16(t40_2));
-  const uint32x4_t t40_1_4 = vmovl_high_u16(t40_2);
-  const uint32x4_t t41_0_3 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t40_0_4);
-  const uint32x4_t t41_1_3 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t40_1_4);
-  const int16x8_t t42_4 = vld1q_s16(&flt0[3][0]);
-  const uint32x4_t t42_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t42_4)));
-  const uint32x4_t t42_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t42_4));
-  const uint32x4_t t44_0_4 = vmlaq_u32(t41_0_3, vreinterpretq_u32_s32(w0_0), t42_0_5);
-  const uint32x4_t t44_1_4 = vmlaq_u32(t41_1_3, vreinterpretq_u32_s32(w0_1), t42_1_5);
-  const int16x8_t t45 = vld1q_s16(&flt1[3][0]);
-  const uint32x4_t t45_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t45)));
-  const uint32x4_t t45_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t45));
-  const uint32x4_t v_0_96 = vmlaq_u32(t44_0_4, t11_0_3, t45_0_3);
-  const uint32x4_t v_1_96 = vmlaq_u32(t44_1_4, t11_1_3, t45_1_3);
-  const uint16x8_t t48_4 = vrshrnq_n_u32(v_0_96, v_1_96, 11);
-  const uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48_4));
+  uint8x8_t t39 = vld1_u8(&src_row3[0]);
+  uint16x8_t t39_4 = vmovl_u8(t39);
+  uint16x8_t t40_2 = vshlq_n_u16(t39_4, 4);
+  uint32x4_t t40_0_4 = vmovl_u16(vget_low_u16(t40_2));
+  uint32x4_t t40_1_4 = vmovl_high_u16(t40_2);
+  uint32x4_t t41_0_3 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t40_0_4);
+  uint32x4_t t41_1_3 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t40_1_4);
+  int16x8_t t42_4 = vld1q_s16(&flt0[3][0]);
+  uint32x4_t t42_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t42_4)));
+  uint32x4_t t42_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t42_4));
+  uint32x4_t t44_0_4 = vmlaq_u32(t41_0_3, vreinterpretq_u32_s32(w0_0), t42_0_5);
+  uint32x4_t t44_1_4 = vmlaq_u32(t41_1_3, vreinterpretq_u32_s32(w0_1), t42_1_5);
+  int16x8_t t45 = vld1q_s16(&flt1[3][0]);
+  uint32x4_t t45_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t45)));
+  uint32x4_t t45_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t45));
+  uint32x4_t v_0_96 = vmlaq_u32(t44_0_4, t11_0_3, t45_0_3);
+  uint32x4_t v_1_96 = vmlaq_u32(t44_1_4, t11_1_3, t45_1_3);
+  uint16x8_t t48_4 = vrshrnq_n_u32(v_0_96, v_1_96, 11);
+  uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48_4));
   vst1_u8(&dst_row3[0], t48_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t50_4 = vld1_u8(&src_row4[0]);
-  const uint16x8_t t50_5 = vmovl_u8(t50_4);
-  const uint16x8_t t51_4 = vshlq_n_u16(t50_5, 4);
-  const uint32x4_t t51_0_2 = vmovl_u16(vget_low_u16(t51_4));
-  const uint32x4_t t51_1_2 = vmovl_high_u16(t51_4);
-  const uint32x4_t t52_0_4 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t51_0_2);
-  const uint32x4_t t52_1_4 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t51_1_2);
-  const int16x8_t t53 = vld1q_s16(&flt0[4][0]);
-  const uint32x4_t t53_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t53)));
-  const uint32x4_t t53_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t53));
-  const uint32x4_t t55_0_6 = vmlaq_u32(t52_0_4, vreinterpretq_u32_s32(w0_0), t53_0_4);
-  const uint32x4_t t55_1_6 = vmlaq_u32(t52_1_4, vreinterpretq_u32_s32(w0_1), t53_1_4);
-  const int16x8_t t56_4 = vld1q_s16(&flt1[4][0]);
-  const uint32x4_t t56_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t56_4)));
-  const uint32x4_t t56_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t56_4));
-  const uint32x4_t v_0_97 = vmlaq_u32(t55_0_6, t11_0_3, t56_0_5);
-  const uint32x4_t v_1_97 = vmlaq_u32(t55_1_6, t11_1_3, t56_1_5);
-  const uint16x8_t t59_4 = vrshrnq_n_u32(v_0_97, v_1_97, 11);
-  const uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59_4));
+  uint8x8_t t50_4 = vld1_u8(&src_row4[0]);
+  uint16x8_t t50_5 = vmovl_u8(t50_4);
+  uint16x8_t t51_4 = vshlq_n_u16(t50_5, 4);
+  uint32x4_t t51_0_2 = vmovl_u16(vget_low_u16(t51_4));
+  uint32x4_t t51_1_2 = vmovl_high_u16(t51_4);
+  uint32x4_t t52_0_4 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t51_0_2);
+  uint32x4_t t52_1_4 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t51_1_2);
+  int16x8_t t53 = vld1q_s16(&flt0[4][0]);
+  uint32x4_t t53_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t53)));
+  uint32x4_t t53_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t53));
+  uint32x4_t t55_0_6 = vmlaq_u32(t52_0_4, vreinterpretq_u32_s32(w0_0), t53_0_4);
+  uint32x4_t t55_1_6 = vmlaq_u32(t52_1_4, vreinterpretq_u32_s32(w0_1), t53_1_4);
+  int16x8_t t56_4 = vld1q_s16(&flt1[4][0]);
+  uint32x4_t t56_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t56_4)));
+  uint32x4_t t56_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t56_4));
+  uint32x4_t v_0_97 = vmlaq_u32(t55_0_6, t11_0_3, t56_0_5);
+  uint32x4_t v_1_97 = vmlaq_u32(t55_1_6, t11_1_3, t56_1_5);
+  uint16x8_t t59_4 = vrshrnq_n_u32(v_0_97, v_1_97, 11);
+  uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59_4));
   vst1_u8(&dst_row4[0], t59_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t61_4 = vld1_u8(&src_row5[0]);
-  const uint16x8_t t61_5 = vmovl_u8(t61_4);
-  const uint16x8_t t62 = vshlq_n_u16(t61_5, 4);
-  const uint32x4_t t62_0_4 = vmovl_u16(vget_low_u16(t62));
-  const uint32x4_t t62_1_4 = vmovl_high_u16(t62);
-  const uint32x4_t t63_0_5 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t62_0_4);
-  const uint32x4_t t63_1_5 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t62_1_4);
-  const int16x8_t t64 = vld1q_s16(&flt0[5][0]);
-  const uint32x4_t t64_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t64)));
-  const uint32x4_t t64_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(t64));
-  const uint32x4_t t66_0_2 = vmlaq_u32(t63_0_5, vreinterpretq_u32_s32(w0_0), t64_0_2);
-  const uint32x4_t t66_1_2 = vmlaq_u32(t63_1_5, vreinterpretq_u32_s32(w0_1), t64_1_2);
-  const int16x8_t t67_4 = vld1q_s16(&flt1[5][0]);
-  const uint32x4_t t67_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t67_4)));
-  const uint32x4_t t67_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t67_4));
-  const uint32x4_t v_0_98 = vmlaq_u32(t66_0_2, t11_0_3, t67_0_4);
-  const uint32x4_t v_1_98 = vmlaq_u32(t66_1_2, t11_1_3, t67_1_4);
-  const uint16x8_t t70_4 = vrshrnq_n_u32(v_0_98, v_1_98, 11);
-  const uint8x8_t t70_sat = vqmovun_s16(vreinterpretq_s16_u16(t70_4));
+  uint8x8_t t61_4 = vld1_u8(&src_row5[0]);
+  uint16x8_t t61_5 = vmovl_u8(t61_4);
+  uint16x8_t t62 = vshlq_n_u16(t61_5, 4);
+  uint32x4_t t62_0_4 = vmovl_u16(vget_low_u16(t62));
+  uint32x4_t t62_1_4 = vmovl_high_u16(t62);
+  uint32x4_t t63_0_5 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t62_0_4);
+  uint32x4_t t63_1_5 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t62_1_4);
+  int16x8_t t64 = vld1q_s16(&flt0[5][0]);
+  uint32x4_t t64_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t64)));
+  uint32x4_t t64_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(t64));
+  uint32x4_t t66_0_2 = vmlaq_u32(t63_0_5, vreinterpretq_u32_s32(w0_0), t64_0_2);
+  uint32x4_t t66_1_2 = vmlaq_u32(t63_1_5, vreinterpretq_u32_s32(w0_1), t64_1_2);
+  int16x8_t t67_4 = vld1q_s16(&flt1[5][0]);
+  uint32x4_t t67_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t67_4)));
+  uint32x4_t t67_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t67_4));
+  uint32x4_t v_0_98 = vmlaq_u32(t66_0_2, t11_0_3, t67_0_4);
+  uint32x4_t v_1_98 = vmlaq_u32(t66_1_2, t11_1_3, t67_1_4);
+  uint16x8_t t70_4 = vrshrnq_n_u32(v_0_98, v_1_98, 11);
+  uint8x8_t t70_sat = vqmovun_s16(vreinterpretq_s16_u16(t70_4));
   vst1_u8(&dst_row5[0], t70_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t72_4 = vld1_u8(&src_row6[0]);
-  const uint16x8_t t72_5 = vmovl_u8(t72_4);
-  const uint16x8_t t73_5 = vshlq_n_u16(t72_5, 4);
-  const uint32x4_t t73_0_4 = vmovl_u16(vget_low_u16(t73_5));
-  const uint32x4_t t73_1_4 = vmovl_high_u16(t73_5);
-  const uint32x4_t t74_0_2 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t73_0_4);
-  const uint32x4_t t74_1_2 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t73_1_4);
-  const int16x8_t t75_4 = vld1q_s16(&flt0[6][0]);
-  const uint32x4_t t75_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t75_4)));
-  const uint32x4_t t75_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t75_4));
-  const uint32x4_t t77_0_3 = vmlaq_u32(t74_0_2, vreinterpretq_u32_s32(w0_0), t75_0_4);
-  const uint32x4_t t77_1_3 = vmlaq_u32(t74_1_2, vreinterpretq_u32_s32(w0_1), t75_1_4);
-  const int16x8_t t78_4 = vld1q_s16(&flt1[6][0]);
-  const uint32x4_t t78_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t78_4)));
-  const uint32x4_t t78_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t78_4));
-  const uint32x4_t v_0_99 = vmlaq_u32(t77_0_3, t11_0_3, t78_0_5);
-  const uint32x4_t v_1_99 = vmlaq_u32(t77_1_3, t11_1_3, t78_1_5);
-  const uint16x8_t t81_2 = vrshrnq_n_u32(v_0_99, v_1_99, 11);
-  const uint8x8_t t81_sat = vqmovun_s16(vreinterpretq_s16_u16(t81_2));
+  uint8x8_t t72_4 = vld1_u8(&src_row6[0]);
+  uint16x8_t t72_5 = vmovl_u8(t72_4);
+  uint16x8_t t73_5 = vshlq_n_u16(t72_5, 4);
+  uint32x4_t t73_0_4 = vmovl_u16(vget_low_u16(t73_5));
+  uint32x4_t t73_1_4 = vmovl_high_u16(t73_5);
+  uint32x4_t t74_0_2 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t73_0_4);
+  uint32x4_t t74_1_2 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t73_1_4);
+  int16x8_t t75_4 = vld1q_s16(&flt0[6][0]);
+  uint32x4_t t75_0_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t75_4)));
+  uint32x4_t t75_1_4 = vmovl_high_u16(vreinterpretq_u16_s16(t75_4));
+  uint32x4_t t77_0_3 = vmlaq_u32(t74_0_2, vreinterpretq_u32_s32(w0_0), t75_0_4);
+  uint32x4_t t77_1_3 = vmlaq_u32(t74_1_2, vreinterpretq_u32_s32(w0_1), t75_1_4);
+  int16x8_t t78_4 = vld1q_s16(&flt1[6][0]);
+  uint32x4_t t78_0_5 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t78_4)));
+  uint32x4_t t78_1_5 = vmovl_high_u16(vreinterpretq_u16_s16(t78_4));
+  uint32x4_t v_0_99 = vmlaq_u32(t77_0_3, t11_0_3, t78_0_5);
+  uint32x4_t v_1_99 = vmlaq_u32(t77_1_3, t11_1_3, t78_1_5);
+  uint16x8_t t81_2 = vrshrnq_n_u32(v_0_99, v_1_99, 11);
+  uint8x8_t t81_sat = vqmovun_s16(vreinterpretq_s16_u16(t81_2));
   vst1_u8(&dst_row6[0], t81_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);
-  const uint8x8_t t83 = vld1_u8(&src_row7[0]);
-  const uint16x8_t t83_4 = vmovl_u8(t83);
-  const uint16x8_t t84_2 = vshlq_n_u16(t83_4, 4);
-  const uint32x4_t t84_0_2 = vmovl_u16(vget_low_u16(t84_2));
-  const uint32x4_t t84_1_2 = vmovl_high_u16(t84_2);
-  const uint32x4_t t85_0_3 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t84_0_2);
-  const uint32x4_t t85_1_3 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t84_1_2);
-  const int16x8_t t86_3 = vld1q_s16(&flt0[7][0]);
-  const uint32x4_t t86_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t86_3)));
-  const uint32x4_t t86_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t86_3));
-  const uint32x4_t t88_0_2 = vmlaq_u32(t85_0_3, vreinterpretq_u32_s32(w0_0), t86_0_3);
-  const uint32x4_t t88_1_2 = vmlaq_u32(t85_1_3, vreinterpretq_u32_s32(w0_1), t86_1_3);
-  const int16x8_t t89_4 = vld1q_s16(&flt1[7][0]);
-  const uint32x4_t t89_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t89_4)));
-  const uint32x4_t t89_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(t89_4));
-  const uint32x4_t v_0_100 = vmlaq_u32(t88_0_2, t11_0_3, t89_0_2);
-  const uint32x4_t v_1_100 = vmlaq_u32(t88_1_2, t11_1_3, t89_1_2);
-  const uint16x8_t t92 = vrshrnq_n_u32(v_0_100, v_1_100, 11);
-  const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
+  uint8x8_t t83 = vld1_u8(&src_row7[0]);
+  uint16x8_t t83_4 = vmovl_u8(t83);
+  uint16x8_t t84_2 = vshlq_n_u16(t83_4, 4);
+  uint32x4_t t84_0_2 = vmovl_u16(vget_low_u16(t84_2));
+  uint32x4_t t84_1_2 = vmovl_high_u16(t84_2);
+  uint32x4_t t85_0_3 = vmulq_u32(vreinterpretq_u32_s32(w1_0), t84_0_2);
+  uint32x4_t t85_1_3 = vmulq_u32(vreinterpretq_u32_s32(w1_1), t84_1_2);
+  int16x8_t t86_3 = vld1q_s16(&flt0[7][0]);
+  uint32x4_t t86_0_3 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t86_3)));
+  uint32x4_t t86_1_3 = vmovl_high_u16(vreinterpretq_u16_s16(t86_3));
+  uint32x4_t t88_0_2 = vmlaq_u32(t85_0_3, vreinterpretq_u32_s32(w0_0), t86_0_3);
+  uint32x4_t t88_1_2 = vmlaq_u32(t85_1_3, vreinterpretq_u32_s32(w0_1), t86_1_3);
+  int16x8_t t89_4 = vld1q_s16(&flt1[7][0]);
+  uint32x4_t t89_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t89_4)));
+  uint32x4_t t89_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(t89_4));
+  uint32x4_t v_0_100 = vmlaq_u32(t88_0_2, t11_0_3, t89_0_2);
+  uint32x4_t v_1_100 = vmlaq_u32(t88_1_2, t11_1_3, t89_1_2);
+  uint16x8_t t92 = vrshrnq_n_u32(v_0_100, v_1_100, 11);
+  uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
   vst1_u8(&dst_row7[0], t92_sat);
   DAEDALUS_READ_LATER(flt0);
   DAEDALUS_READ_LATER(flt1);

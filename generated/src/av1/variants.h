@@ -9,273 +9,89 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word_pair;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word_pair;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_insec_p16_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word_pair;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_signs;
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_insec_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_inside_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_pri;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_inside_p4_word_unaligned, daedalus_av1_cdef8__glsl_inpri_p4_signs,
+    daedalus_av1_cdef8__glsl_insec_p4_signs, daedalus_av1_cdef8__glsl_inside_p2_signs,
+    daedalus_av1_cdef8__glsl_inpri_p2_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_insec_p2_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_inside_p2_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_pri_p4_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_pri_p2_word_unaligned_signs, daedalus_av1_cdef8__glsl_pri_p2,
+    daedalus_av1_cdef8__glsl_sec_p4_word_unaligned_signs,
+    daedalus_av1_cdef8__glsl_sec_p2_word_unaligned_signs, daedalus_av1_cdef8__glsl_sec_p2,
+    daedalus_av1_cdef8__glsl_full_p4_word, daedalus_av1_cdef8__glsl_full_p4,
+    daedalus_av1_cdef8__glsl_full_p2_word_unaligned_signs;
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inpri_p16_word_pair,
+    daedalus_av1_cdef8__qpu_inpri_p16_word, daedalus_av1_cdef8__qpu_insec_p16_word_pair,
+    daedalus_av1_cdef8__qpu_insec_p16_word, daedalus_av1_cdef8__qpu_inside_p16_word_pair,
+    daedalus_av1_cdef8__qpu_inside_p16_word, daedalus_av1_cdef8__qpu_inside_p4,
+    daedalus_av1_cdef8__qpu_inside_p4_word, daedalus_av1_cdef8__qpu_inside_p8_word,
+    daedalus_av1_cdef8__qpu_pri_p4_word_unaligned, daedalus_av1_cdef8__qpu_pri_p8,
+    daedalus_av1_cdef8__qpu_sec_p4_word_unaligned, daedalus_av1_cdef8__qpu_sec_p8,
+    daedalus_av1_cdef8__qpu_full_p4_word, daedalus_av1_cdef8__qpu_full_p4;
+daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2, daedalus_av1_cdef8__neon_insec_r2,
+    daedalus_av1_cdef8__neon_inside_r2, daedalus_av1_cdef8__neon_pri, daedalus_av1_cdef8__neon_sec,
+    daedalus_av1_cdef8__vector_inpri_r2, daedalus_av1_cdef8__vector_insec_r2,
+    daedalus_av1_cdef8__vector_inside_r2, daedalus_av1_cdef8__vector_pri,
+    daedalus_av1_cdef8__vector_sec, daedalus_av1_cdef8__c_inpri, daedalus_av1_cdef8__c_insec,
+    daedalus_av1_cdef8__c_inside, daedalus_av1_cdef8__c_pri, daedalus_av1_cdef8__c_sec,
+    daedalus_av1_cdef8__neon_full, daedalus_av1_cdef8__vector_full, daedalus_av1_cdef8__c_full;
+typedef void daedalus_av1_cdef8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping, int32_t dir, int32_t edges);
+DAEDALUS_FLATTEN daedalus_av1_cdef8_item_fn daedalus_item_av1_cdef8__neon_inpri_r2,
+    daedalus_item_av1_cdef8__neon_insec_r2, daedalus_item_av1_cdef8__neon_inside_r2,
+    daedalus_item_av1_cdef8__neon_pri, daedalus_item_av1_cdef8__neon_sec,
+    daedalus_item_av1_cdef8__vector_inpri_r2, daedalus_item_av1_cdef8__vector_insec_r2,
+    daedalus_item_av1_cdef8__vector_inside_r2, daedalus_item_av1_cdef8__vector_pri,
+    daedalus_item_av1_cdef8__vector_sec, daedalus_item_av1_cdef8__c_inpri,
+    daedalus_item_av1_cdef8__c_insec, daedalus_item_av1_cdef8__c_inside,
+    daedalus_item_av1_cdef8__c_pri, daedalus_item_av1_cdef8__c_sec,
+    daedalus_item_av1_cdef8__neon_full, daedalus_item_av1_cdef8__vector_full,
+    daedalus_item_av1_cdef8__c_full;
+typedef void daedalus_av1_cdef8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+daedalus_av1_cdef8_items_fn daedalus_items_av1_cdef8__neon_inpri_r2,
+    daedalus_items_av1_cdef8__neon_insec_r2, daedalus_items_av1_cdef8__neon_inside_r2,
+    daedalus_items_av1_cdef8__neon_pri, daedalus_items_av1_cdef8__neon_sec,
+    daedalus_items_av1_cdef8__vector_inpri_r2, daedalus_items_av1_cdef8__vector_insec_r2,
+    daedalus_items_av1_cdef8__vector_inside_r2, daedalus_items_av1_cdef8__vector_pri,
+    daedalus_items_av1_cdef8__vector_sec, daedalus_items_av1_cdef8__c_inpri,
+    daedalus_items_av1_cdef8__c_insec, daedalus_items_av1_cdef8__c_inside,
+    daedalus_items_av1_cdef8__c_pri, daedalus_items_av1_cdef8__c_sec,
+    daedalus_items_av1_cdef8__neon_full, daedalus_items_av1_cdef8__vector_full,
+    daedalus_items_av1_cdef8__c_full;
 
-daedalus_cpu_fn daedalus_av1_cdef8__neon_sec;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_inpri_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_insec_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_inside_r2;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_inside_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_pri;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_sec;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_insec;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_inside;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_pri;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_sec;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_pri_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_pri_p8;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_sec_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_sec_p8;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p2_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p2_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p4_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p2_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p2;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p4_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p2_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p2;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p2_word_unaligned_signs;
-
-extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_av1_cdef_dir__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__neon_full(const uint8_t *src,
-    ptrdiff_t src_stride, int32_t *found);
-void daedalus_items_av1_cdef_dir__neon_full(const uint8_t *src, ptrdiff_t src_stride,
-    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_av1_cdef_dir__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__vector_full(const uint8_t *src,
-    ptrdiff_t src_stride, int32_t *found);
-void daedalus_items_av1_cdef_dir__vector_full(const uint8_t *src, ptrdiff_t src_stride,
-    ptrdiff_t src_step, int32_t *found, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_av1_cdef_dir__c_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
+extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs,
+    daedalus_av1_cdef_dir__glsl_full_p4, daedalus_av1_cdef_dir__glsl_full_p2_word_unaligned_signs;
+extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned,
+    daedalus_av1_cdef_dir__qpu_full_p4;
+daedalus_cpu_fn daedalus_av1_cdef_dir__neon_full, daedalus_av1_cdef_dir__vector_full,
+    daedalus_av1_cdef_dir__c_full;
+typedef void daedalus_av1_cdef_dir_item_fn(const uint8_t *src, ptrdiff_t src_stride,
     int32_t *found);
-void daedalus_items_av1_cdef_dir__c_full(const uint8_t *src, ptrdiff_t src_stride,
+DAEDALUS_FLATTEN daedalus_av1_cdef_dir_item_fn daedalus_item_av1_cdef_dir__neon_full,
+    daedalus_item_av1_cdef_dir__vector_full, daedalus_item_av1_cdef_dir__c_full;
+typedef void daedalus_av1_cdef_dir_items_fn(const uint8_t *src, ptrdiff_t src_stride,
     ptrdiff_t src_step, int32_t *found, size_t n_blocks);
+daedalus_av1_cdef_dir_items_fn daedalus_items_av1_cdef_dir__neon_full,
+    daedalus_items_av1_cdef_dir__vector_full, daedalus_items_av1_cdef_dir__c_full;
 
-extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p2_word_unaligned_signs;
-
-extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle;
-
-extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack;
-
-extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_av1_sgr8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
-void daedalus_items_av1_sgr8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack,
+    daedalus_av1_sgr8__glsl_full_p4, daedalus_av1_sgr8__glsl_full_p2_word_unaligned_signs_pack;
+extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle,
+    daedalus_av1_sgr8__qpu_full_p4;
+daedalus_cpu_fn daedalus_av1_sgr8__neon_full, daedalus_av1_sgr8__vector_full,
+    daedalus_av1_sgr8__c_full;
+typedef void daedalus_av1_sgr8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
+DAEDALUS_FLATTEN daedalus_av1_sgr8_item_fn daedalus_item_av1_sgr8__neon_full,
+    daedalus_item_av1_sgr8__vector_full, daedalus_item_av1_sgr8__c_full;
+typedef void daedalus_av1_sgr8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
     const daedalus_av1_sgr8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_sgr8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
-void daedalus_items_av1_sgr8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
-    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_sgr8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t set, int32_t w0, int32_t w1);
-void daedalus_items_av1_sgr8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_units,
-    const daedalus_av1_sgr8_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p2_word_unaligned_signs_pack;
+daedalus_av1_sgr8_items_fn daedalus_items_av1_sgr8__neon_full,
+    daedalus_items_av1_sgr8__vector_full, daedalus_items_av1_sgr8__c_full;
 
 #endif /* DAEDALUS_AV1_VARIANTS_H */

@@ -13,31 +13,31 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 4393814a06895019
+ * Class full, input hash 106b2068ad635b2a
  */
 static inline void one_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0) {
   /* stage 1 of 1: s = 0..3, i = 0..3; writes dst */
   for (int s = 0; s < 4; s++) {
     for (int i = 0; i < 4; i++) {
-      const int32_t p2 = dst[-3 * dst_stride + 4*s + i];
-      const int32_t p1 = dst[-2 * dst_stride + 4*s + i];
-      const int32_t p0 = dst[-dst_stride + 4*s + i];
-      const int32_t q0 = dst[4*s + i];
-      const int32_t q1 = dst[dst_stride + 4*s + i];
-      const int32_t q2 = dst[2 * dst_stride + 4*s + i];
-      const int32_t tc0_2 = tc0[s];
-      const int t19 = (((alpha > daedalus_absdiff(p0, q0)) & (beta > daedalus_absdiff(p1, p0))) &
+      int32_t p2 = dst[-3 * dst_stride + 4*s + i];
+      int32_t p1 = dst[-2 * dst_stride + 4*s + i];
+      int32_t p0 = dst[-dst_stride + 4*s + i];
+      int32_t q0 = dst[4*s + i];
+      int32_t q1 = dst[dst_stride + 4*s + i];
+      int32_t q2 = dst[2 * dst_stride + 4*s + i];
+      int32_t tc0_2 = tc0[s];
+      int t19 = (((alpha > daedalus_absdiff(p0, q0)) & (beta > daedalus_absdiff(p1, p0))) &
           (beta > daedalus_absdiff(q1, q0))) & (0 <= tc0_2);
-      const int ap = beta > daedalus_absdiff(p2, p0);
-      const int aq = beta > daedalus_absdiff(q2, q0);
-      const int32_t tc = (tc0_2 + (ap ? 1 : 0)) + (aq ? 1 : 0);
-      const int32_t x = ((((q0 - p0) * 4) + (p1 - q1)) + 4) >> 3;
-      const int32_t delta = daedalus_max(daedalus_min(x, tc), 0 - tc);
-      const int32_t middle = ((p0 + q0) + 1) >> 1;
-      const int32_t x_2 = ((p2 + middle) - (p1 * 2)) >> 1;
-      const int32_t t50 = 0 - tc0_2;
-      const int32_t x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
+      int ap = beta > daedalus_absdiff(p2, p0);
+      int aq = beta > daedalus_absdiff(q2, q0);
+      int32_t tc = (tc0_2 + (ap ? 1 : 0)) + (aq ? 1 : 0);
+      int32_t x = ((((q0 - p0) * 4) + (p1 - q1)) + 4) >> 3;
+      int32_t delta = daedalus_max(daedalus_min(x, tc), 0 - tc);
+      int32_t middle = ((p0 + q0) + 1) >> 1;
+      int32_t x_2 = ((p2 + middle) - (p1 * 2)) >> 1;
+      int32_t t50 = 0 - tc0_2;
+      int32_t x_3 = ((q2 + middle) - (q1 * 2)) >> 1;
       if (t19) {
         dst[-dst_stride + 4*s + i] = (uint8_t)daedalus_clip(p0 + delta, 0, 255);
       }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 0f54d2e877084514
+ * Class full, input hash 67169381796af696
  */
 static inline void one_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0) {
@@ -24,94 +24,91 @@ static inline void one_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst,
   uint8_t *const dst_above2 = dst_above1 - dst_stride;
   uint8_t *const dst_above3 = dst_above2 - dst_stride;
   /* stage 1 of 1: s = 0..3, i = 0..3; writes dst */
-  const uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
-  const uint8x16_t q0 = vld1q_u8(&dst[0]);
-  const uint8x16_t t9 = vabdq_u8(p0, q0);
-  const uint8x16_t alpha_2 = vdupq_n_u8((uint8_t)(alpha));
-  const uint8x16_t t10 = vcgtq_u8(alpha_2, t9);
-  const uint8x16_t p1 = vld1q_u8(&dst_above2[0]);
-  const uint8x16_t t11 = vabdq_u8(p1, p0);
-  const uint8x16_t beta_2 = vdupq_n_u8((uint8_t)(beta));
-  const uint8x16_t t12 = vcgtq_u8(beta_2, t11);
-  const uint8x16_t t13 = vandq_u8(t10, t12);
-  const uint8x16_t q1 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t14 = vabdq_u8(q1, q0);
-  const uint8x16_t t15 = vcgtq_u8(beta_2, t14);
-  const uint8x16_t t16 = vandq_u8(t13, t15);
-  const int8x16_t z = vreinterpretq_s8_u32(vdupq_n_u32(*(const daedalus_any_u32 *)&tc0[0]));
-  const int8x16_t z_2 = vzip1q_s8(z, z);
-  const int8x16_t tc0_2 = vzip1q_s8(z_2, z_2);
-  const uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
-  const uint8x16_t t18 = vcgeq_s8(tc0_2, vreinterpretq_s8_u8(k0));
-  const uint8x16_t t19 = vandq_u8(t16, t18);
+  uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
+  uint8x16_t q0 = vld1q_u8(&dst[0]);
+  uint8x16_t t9 = vabdq_u8(p0, q0);
+  uint8x16_t alpha_2 = vdupq_n_u8((uint8_t)(alpha));
+  uint8x16_t t10 = vcgtq_u8(alpha_2, t9);
+  uint8x16_t p1 = vld1q_u8(&dst_above2[0]);
+  uint8x16_t t11 = vabdq_u8(p1, p0);
+  uint8x16_t beta_2 = vdupq_n_u8((uint8_t)(beta));
+  uint8x16_t t12 = vcgtq_u8(beta_2, t11);
+  uint8x16_t t13 = vandq_u8(t10, t12);
+  uint8x16_t q1 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t14 = vabdq_u8(q1, q0);
+  uint8x16_t t15 = vcgtq_u8(beta_2, t14);
+  uint8x16_t t16 = vandq_u8(t13, t15);
+  int8x16_t z = vreinterpretq_s8_u32(vdupq_n_u32(*(const daedalus_any_u32 *)&tc0[0]));
+  int8x16_t z_2 = vzip1q_s8(z, z);
+  int8x16_t tc0_2 = vzip1q_s8(z_2, z_2);
+  uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
+  uint8x16_t t18 = vcgeq_s8(tc0_2, vreinterpretq_s8_u8(k0));
+  uint8x16_t t19 = vandq_u8(t16, t18);
   if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t19), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t19),
       1)) != 0)) {
     return;
   }
-  const uint8x16_t p2 = vld1q_u8(&dst_above3[0]);
-  const uint8x16_t t20 = vabdq_u8(p2, p0);
-  const uint8x16_t ap = vcgtq_u8(beta_2, t20);
-  const uint8x16_t q2 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t22 = vabdq_u8(q2, q0);
-  const uint8x16_t aq = vcgtq_u8(beta_2, t22);
-  const uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
-  const uint8x16_t t25 = vandq_u8(ap, k1);
-  const uint8x16_t t26 = vaddq_u8(vreinterpretq_u8_s8(tc0_2), t25);
-  const uint8x16_t t27 = vandq_u8(aq, k1);
-  const uint8x16_t tc = vaddq_u8(t26, t27);
-  const uint16x8_t t29_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
-  const uint16x8_t t29_1 = vsubl_high_u8(q0, p0);
-  const uint16x8_t t31_0 = vshlq_n_u16(t29_0, 2);
-  const uint16x8_t t31_1 = vshlq_n_u16(t29_1, 2);
-  const uint16x8_t q1_0 = vmovl_u8(vget_low_u8(q1));
-  const uint16x8_t q1_1 = vmovl_high_u8(q1);
-  const uint16x8_t p1_0 = vmovl_u8(vget_low_u8(p1));
-  const uint16x8_t p1_1 = vmovl_high_u8(p1);
-  const uint16x8_t t32_0 = vsubq_u16(p1_0, q1_0);
-  const uint16x8_t t32_1 = vsubq_u16(p1_1, q1_1);
-  const uint16x8_t t33_0 = vaddq_u16(t31_0, t32_0);
-  const uint16x8_t t33_1 = vaddq_u16(t31_1, t32_1);
-  const int8x16_t x_sat = vqrshrnq_n_s16(vreinterpretq_s16_u16(t33_0),
-      vreinterpretq_s16_u16(t33_1), 3);
-  const int8x16_t t35_sat = vminq_s8(x_sat, vreinterpretq_s8_u8(tc));
-  const int8x16_t t36 = vnegq_s8(vreinterpretq_s8_u8(tc));
-  const int8x16_t delta_sat = vmaxq_s8(t35_sat, t36);
-  const uint8x16_t middle = vrhaddq_u8(p0, q0);
-  const uint8x16_t t40_sat = vsqaddq_u8(p0, delta_sat);
-  const int8x16_t delta_neg = vnegq_s8(delta_sat);
-  const uint8x16_t t42_sat = vsqaddq_u8(q0, delta_neg);
-  const uint16x8_t t44_0 = vaddl_u8(vget_low_u8(p2), vget_low_u8(middle));
-  const uint16x8_t t44_1 = vaddl_high_u8(p2, middle);
-  const uint16x8_t t46_0 = vshlq_n_u16(p1_0, 1);
-  const uint16x8_t t46_1 = vshlq_n_u16(p1_1, 1);
-  const uint16x8_t t47_0 = vsubq_u16(t44_0, t46_0);
-  const uint16x8_t t47_1 = vsubq_u16(t44_1, t46_1);
-  const int8x16_t x_sat_2 = vqshrnq_n_s16(vreinterpretq_s16_u16(t47_0),
-      vreinterpretq_s16_u16(t47_1), 1);
-  const int8x16_t t49_sat = vminq_s8(x_sat_2, tc0_2);
-  const int8x16_t t50 = vnegq_s8(tc0_2);
-  const int8x16_t t51_sat = vmaxq_s8(t49_sat, t50);
-  const uint8x16_t t52_sat = vsqaddq_u8(p1, t51_sat);
-  const uint8x16_t t54 = vandq_u8(t19, ap);
-  const uint16x8_t t55_0 = vaddl_u8(vget_low_u8(q2), vget_low_u8(middle));
-  const uint16x8_t t55_1 = vaddl_high_u8(q2, middle);
-  const uint16x8_t t56_0 = vshlq_n_u16(q1_0, 1);
-  const uint16x8_t t56_1 = vshlq_n_u16(q1_1, 1);
-  const uint16x8_t t57_0 = vsubq_u16(t55_0, t56_0);
-  const uint16x8_t t57_1 = vsubq_u16(t55_1, t56_1);
-  const int8x16_t x_sat_3 = vqshrnq_n_s16(vreinterpretq_s16_u16(t57_0),
-      vreinterpretq_s16_u16(t57_1), 1);
-  const int8x16_t t59_sat = vminq_s8(x_sat_3, tc0_2);
-  const int8x16_t t60_sat = vmaxq_s8(t59_sat, t50);
-  const uint8x16_t t61_sat = vsqaddq_u8(q1, t60_sat);
-  const uint8x16_t t63 = vandq_u8(t19, aq);
-  const uint8x16_t t64 = vbslq_u8(t19, t40_sat, p0);
+  uint8x16_t p2 = vld1q_u8(&dst_above3[0]);
+  uint8x16_t t20 = vabdq_u8(p2, p0);
+  uint8x16_t ap = vcgtq_u8(beta_2, t20);
+  uint8x16_t q2 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t22 = vabdq_u8(q2, q0);
+  uint8x16_t aq = vcgtq_u8(beta_2, t22);
+  uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t25 = vandq_u8(ap, k1);
+  uint8x16_t t26 = vaddq_u8(vreinterpretq_u8_s8(tc0_2), t25);
+  uint8x16_t t27 = vandq_u8(aq, k1);
+  uint8x16_t tc = vaddq_u8(t26, t27);
+  uint16x8_t t29_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
+  uint16x8_t t29_1 = vsubl_high_u8(q0, p0);
+  uint16x8_t t31_0 = vshlq_n_u16(t29_0, 2);
+  uint16x8_t t31_1 = vshlq_n_u16(t29_1, 2);
+  uint16x8_t q1_0 = vmovl_u8(vget_low_u8(q1));
+  uint16x8_t q1_1 = vmovl_high_u8(q1);
+  uint16x8_t p1_0 = vmovl_u8(vget_low_u8(p1));
+  uint16x8_t p1_1 = vmovl_high_u8(p1);
+  uint16x8_t t32_0 = vsubq_u16(p1_0, q1_0);
+  uint16x8_t t32_1 = vsubq_u16(p1_1, q1_1);
+  uint16x8_t t33_0 = vaddq_u16(t31_0, t32_0);
+  uint16x8_t t33_1 = vaddq_u16(t31_1, t32_1);
+  int8x16_t x_sat = vqrshrnq_n_s16(vreinterpretq_s16_u16(t33_0), vreinterpretq_s16_u16(t33_1), 3);
+  int8x16_t t35_sat = vminq_s8(x_sat, vreinterpretq_s8_u8(tc));
+  int8x16_t t36 = vnegq_s8(vreinterpretq_s8_u8(tc));
+  int8x16_t delta_sat = vmaxq_s8(t35_sat, t36);
+  uint8x16_t middle = vrhaddq_u8(p0, q0);
+  uint8x16_t t40_sat = vsqaddq_u8(p0, delta_sat);
+  int8x16_t delta_neg = vnegq_s8(delta_sat);
+  uint8x16_t t42_sat = vsqaddq_u8(q0, delta_neg);
+  uint16x8_t t44_0 = vaddl_u8(vget_low_u8(p2), vget_low_u8(middle));
+  uint16x8_t t44_1 = vaddl_high_u8(p2, middle);
+  uint16x8_t t46_0 = vshlq_n_u16(p1_0, 1);
+  uint16x8_t t46_1 = vshlq_n_u16(p1_1, 1);
+  uint16x8_t t47_0 = vsubq_u16(t44_0, t46_0);
+  uint16x8_t t47_1 = vsubq_u16(t44_1, t46_1);
+  int8x16_t x_sat_2 = vqshrnq_n_s16(vreinterpretq_s16_u16(t47_0), vreinterpretq_s16_u16(t47_1), 1);
+  int8x16_t t49_sat = vminq_s8(x_sat_2, tc0_2);
+  int8x16_t t50 = vnegq_s8(tc0_2);
+  int8x16_t t51_sat = vmaxq_s8(t49_sat, t50);
+  uint8x16_t t52_sat = vsqaddq_u8(p1, t51_sat);
+  uint8x16_t t54 = vandq_u8(t19, ap);
+  uint16x8_t t55_0 = vaddl_u8(vget_low_u8(q2), vget_low_u8(middle));
+  uint16x8_t t55_1 = vaddl_high_u8(q2, middle);
+  uint16x8_t t56_0 = vshlq_n_u16(q1_0, 1);
+  uint16x8_t t56_1 = vshlq_n_u16(q1_1, 1);
+  uint16x8_t t57_0 = vsubq_u16(t55_0, t56_0);
+  uint16x8_t t57_1 = vsubq_u16(t55_1, t56_1);
+  int8x16_t x_sat_3 = vqshrnq_n_s16(vreinterpretq_s16_u16(t57_0), vreinterpretq_s16_u16(t57_1), 1);
+  int8x16_t t59_sat = vminq_s8(x_sat_3, tc0_2);
+  int8x16_t t60_sat = vmaxq_s8(t59_sat, t50);
+  uint8x16_t t61_sat = vsqaddq_u8(q1, t60_sat);
+  uint8x16_t t63 = vandq_u8(t19, aq);
+  uint8x16_t t64 = vbslq_u8(t19, t40_sat, p0);
   vst1q_u8(&dst_above1[0], t64);
-  const uint8x16_t t65 = vbslq_u8(t19, t42_sat, q0);
+  uint8x16_t t65 = vbslq_u8(t19, t42_sat, q0);
   vst1q_u8(&dst[0], t65);
-  const uint8x16_t t66 = vbslq_u8(t54, t52_sat, p1);
+  uint8x16_t t66 = vbslq_u8(t54, t52_sat, p1);
   vst1q_u8(&dst_above2[0], t66);
-  const uint8x16_t t67 = vbslq_u8(t63, t61_sat, q1);
+  uint8x16_t t67 = vbslq_u8(t63, t61_sat, q1);
   vst1q_u8(&dst_row1[0], t67);
 }
 

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 3b86559a00c70d20
+ * Class full, input hash 7caa0260e691207e
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
@@ -24,14 +24,14 @@ static inline void one_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_strid
   int16_t rows[4][4];
   /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
-    const int32_t w0 = coeffs[v];
-    const int32_t w1 = coeffs[v + 4];
-    const int32_t w2 = coeffs[v + 8];
-    const int32_t w3 = coeffs[v + 12];
-    const int32_t e = w0 + w2;
-    const int32_t f = w0 - w2;
-    const int32_t g = (w1 >> 1) - w3;
-    const int32_t h = w1 + (w3 >> 1);
+    int32_t w0 = coeffs[v];
+    int32_t w1 = coeffs[v + 4];
+    int32_t w2 = coeffs[v + 8];
+    int32_t w3 = coeffs[v + 12];
+    int32_t e = w0 + w2;
+    int32_t f = w0 - w2;
+    int32_t g = (w1 >> 1) - w3;
+    int32_t h = w1 + (w3 >> 1);
     rows[v][0] = (int16_t)(e + h);
     rows[v][1] = (int16_t)(f + g);
     rows[v][2] = (int16_t)(f - g);
@@ -39,19 +39,19 @@ static inline void one_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_strid
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    const int32_t w0 = rows[0][x];
-    const int32_t w1 = rows[1][x];
-    const int32_t w2 = rows[2][x];
-    const int32_t w3 = rows[3][x];
-    const int32_t e = w0 + w2;
-    const int32_t f = w0 - w2;
-    const int32_t g = (w1 >> 1) - w3;
-    const int32_t h = w1 + (w3 >> 1);
-    const int32_t r = e - h;
-    const int32_t t22 = dst[x];
-    const int32_t t26 = dst[dst_stride + x];
-    const int32_t t30 = dst[2 * dst_stride + x];
-    const int32_t t34 = dst[3 * dst_stride + x];
+    int32_t w0 = rows[0][x];
+    int32_t w1 = rows[1][x];
+    int32_t w2 = rows[2][x];
+    int32_t w3 = rows[3][x];
+    int32_t e = w0 + w2;
+    int32_t f = w0 - w2;
+    int32_t g = (w1 >> 1) - w3;
+    int32_t h = w1 + (w3 >> 1);
+    int32_t r = e - h;
+    int32_t t22 = dst[x];
+    int32_t t26 = dst[dst_stride + x];
+    int32_t t30 = dst[2 * dst_stride + x];
+    int32_t t34 = dst[3 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t22 + (((e + h) + 32) >> 6), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t26 + (((f + g) + 32) >> 6), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t30 + (((f - g) + 32) >> 6), 0, 255);

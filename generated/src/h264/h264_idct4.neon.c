@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash dd64f68e601a37a0
+ * Class full, input hash 7298974f92f66df3
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
@@ -31,80 +31,77 @@ static inline void items_2_h264_idct4__neon_full_x2(uint8_t *const dst[2], ptrdi
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
-  const int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
-  const int16x8_t w2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
+  int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
+  int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
+  int16x8_t w2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
-  const int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
-  const int16x8_t w0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
+  int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
+  int16x8_t w0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int16x8_t e = vaddq_s16(w0, w2);
-  const int16x8_t f = vsubq_s16(w0, w2);
-  const int16x8_t w1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t e = vaddq_s16(w0, w2);
+  int16x8_t f = vsubq_s16(w0, w2);
+  int16x8_t w1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int16x8_t t8 = vshrq_n_s16(w1, 1);
-  const int16x8_t w3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
+  int16x8_t t8 = vshrq_n_s16(w1, 1);
+  int16x8_t w3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int16x8_t g = vsubq_s16(t8, w3);
-  const int16x8_t t11 = vshrq_n_s16(w3, 1);
-  const int16x8_t h = vaddq_s16(w1, t11);
-  const int16x8_t t14 = vaddq_s16(e, h);
-  const int16x8_t t16 = vaddq_s16(f, g);
-  const int16x8_t t18 = vsubq_s16(f, g);
-  const int16x8_t t20 = vsubq_s16(e, h);
+  int16x8_t g = vsubq_s16(t8, w3);
+  int16x8_t t11 = vshrq_n_s16(w3, 1);
+  int16x8_t h = vaddq_s16(w1, t11);
+  int16x8_t t14 = vaddq_s16(e, h);
+  int16x8_t t16 = vaddq_s16(f, g);
+  int16x8_t t18 = vsubq_s16(f, g);
+  int16x8_t t20 = vsubq_s16(e, h);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(t16));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(t16));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(t20));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(t20));
-  const uint16x8_t w0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(t16));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(t16));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(t20));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t18), vreinterpretq_u16_s16(t20));
+  uint16x8_t w0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t w1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t w1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t w2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t w2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t w3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t w3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t e_2 = vaddq_u16(w0_2, w2_2);
-  const uint16x8_t f_2 = vsubq_u16(w0_2, w2_2);
-  const int16x8_t t8_2 = vshrq_n_s16(vreinterpretq_s16_u16(w1_2), 1);
-  const uint16x8_t g_2 = vsubq_u16(vreinterpretq_u16_s16(t8_2), w3_2);
-  const int16x8_t t11_2 = vshrq_n_s16(vreinterpretq_s16_u16(w3_2), 1);
-  const uint16x8_t h_2 = vaddq_u16(w1_2, vreinterpretq_u16_s16(t11_2));
-  const uint16x8_t t14_2 = vaddq_u16(e_2, h_2);
-  const uint16x8_t t16_2 = vaddq_u16(f_2, g_2);
-  const uint16x8_t t18_2 = vsubq_u16(f_2, g_2);
-  const uint16x8_t r = vsubq_u16(e_2, h_2);
-  const int16x8_t t23 = vrshrq_n_s16(vreinterpretq_s16_u16(t14_2), 6);
-  const uint8x8_t t22 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  uint16x8_t e_2 = vaddq_u16(w0_2, w2_2);
+  uint16x8_t f_2 = vsubq_u16(w0_2, w2_2);
+  int16x8_t t8_2 = vshrq_n_s16(vreinterpretq_s16_u16(w1_2), 1);
+  uint16x8_t g_2 = vsubq_u16(vreinterpretq_u16_s16(t8_2), w3_2);
+  int16x8_t t11_2 = vshrq_n_s16(vreinterpretq_s16_u16(w3_2), 1);
+  uint16x8_t h_2 = vaddq_u16(w1_2, vreinterpretq_u16_s16(t11_2));
+  uint16x8_t t14_2 = vaddq_u16(e_2, h_2);
+  uint16x8_t t16_2 = vaddq_u16(f_2, g_2);
+  uint16x8_t t18_2 = vsubq_u16(f_2, g_2);
+  uint16x8_t r = vsubq_u16(e_2, h_2);
+  int16x8_t t23 = vrshrq_n_s16(vreinterpretq_s16_u16(t14_2), 6);
+  uint8x8_t t22 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint16x8_t t24 = vaddw_u8(vreinterpretq_u16_s16(t23), t22);
-  const uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
+  uint16x8_t t24 = vaddw_u8(vreinterpretq_u16_s16(t23), t22);
+  uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 1);
-  const int16x8_t t27 = vrshrq_n_s16(vreinterpretq_s16_u16(t16_2), 6);
-  const uint8x8_t t26 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  int16x8_t t27 = vrshrq_n_s16(vreinterpretq_s16_u16(t16_2), 6);
+  uint8x8_t t26 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t27), t26);
-  const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
+  uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t27), t26);
+  uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 1);
-  const int16x8_t t31 = vrshrq_n_s16(vreinterpretq_s16_u16(t18_2), 6);
-  const uint8x8_t t30 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  int16x8_t t31 = vrshrq_n_s16(vreinterpretq_s16_u16(t18_2), 6);
+  uint8x8_t t30 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint16x8_t t32 = vaddw_u8(vreinterpretq_u16_s16(t31), t30);
-  const uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
+  uint16x8_t t32 = vaddw_u8(vreinterpretq_u16_s16(t31), t30);
+  uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 1);
-  const int16x8_t t35 = vrshrq_n_s16(vreinterpretq_s16_u16(r), 6);
-  const uint8x8_t t34 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  int16x8_t t35 = vrshrq_n_s16(vreinterpretq_s16_u16(r), 6);
+  uint8x8_t t34 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint16x8_t t36 = vaddw_u8(vreinterpretq_u16_s16(t35), t34);
-  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  uint16x8_t t36 = vaddw_u8(vreinterpretq_u16_s16(t35), t34);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 1);
 }
@@ -115,62 +112,62 @@ static inline void one_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t w2 = vld1_s16(&coeffs[8]);
-  const int16x4_t w0 = vld1_s16(&coeffs[0]);
-  const int16x4_t e = vadd_s16(w0, w2);
-  const int16x4_t f = vsub_s16(w0, w2);
-  const int16x4_t w1 = vld1_s16(&coeffs[4]);
-  const int16x4_t t8 = vshr_n_s16(w1, 1);
-  const int16x4_t w3 = vld1_s16(&coeffs[12]);
-  const int16x4_t g = vsub_s16(t8, w3);
-  const int16x4_t t11 = vshr_n_s16(w3, 1);
-  const int16x4_t h = vadd_s16(w1, t11);
-  const int16x4_t t14 = vadd_s16(e, h);
-  const int16x4_t t16 = vadd_s16(f, g);
-  const int16x4_t t18 = vsub_s16(f, g);
-  const int16x4_t t20 = vsub_s16(e, h);
+  int16x4_t w2 = vld1_s16(&coeffs[8]);
+  int16x4_t w0 = vld1_s16(&coeffs[0]);
+  int16x4_t e = vadd_s16(w0, w2);
+  int16x4_t f = vsub_s16(w0, w2);
+  int16x4_t w1 = vld1_s16(&coeffs[4]);
+  int16x4_t t8 = vshr_n_s16(w1, 1);
+  int16x4_t w3 = vld1_s16(&coeffs[12]);
+  int16x4_t g = vsub_s16(t8, w3);
+  int16x4_t t11 = vshr_n_s16(w3, 1);
+  int16x4_t h = vadd_s16(w1, t11);
+  int16x4_t t14 = vadd_s16(e, h);
+  int16x4_t t16 = vadd_s16(f, g);
+  int16x4_t t18 = vsub_s16(f, g);
+  int16x4_t t20 = vsub_s16(e, h);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
-  const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
-  const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
-  const uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
-  const uint16x4_t w0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
+  uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
+  uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
+  uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
+  uint16x4_t w0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t w1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t w1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t w2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t w2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t w3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t w3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t e_2 = vadd_u16(w0_2, w2_2);
-  const uint16x4_t f_2 = vsub_u16(w0_2, w2_2);
-  const int16x4_t t8_2 = vshr_n_s16(vreinterpret_s16_u16(w1_2), 1);
-  const uint16x4_t g_2 = vsub_u16(vreinterpret_u16_s16(t8_2), w3_2);
-  const int16x4_t t11_2 = vshr_n_s16(vreinterpret_s16_u16(w3_2), 1);
-  const uint16x4_t h_2 = vadd_u16(w1_2, vreinterpret_u16_s16(t11_2));
-  const uint16x4_t t14_2 = vadd_u16(e_2, h_2);
-  const uint16x4_t t16_2 = vadd_u16(f_2, g_2);
-  const uint16x4_t t18_2 = vsub_u16(f_2, g_2);
-  const uint16x4_t r = vsub_u16(e_2, h_2);
-  const int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
-  const uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
-  const uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
+  uint16x4_t e_2 = vadd_u16(w0_2, w2_2);
+  uint16x4_t f_2 = vsub_u16(w0_2, w2_2);
+  int16x4_t t8_2 = vshr_n_s16(vreinterpret_s16_u16(w1_2), 1);
+  uint16x4_t g_2 = vsub_u16(vreinterpret_u16_s16(t8_2), w3_2);
+  int16x4_t t11_2 = vshr_n_s16(vreinterpret_s16_u16(w3_2), 1);
+  uint16x4_t h_2 = vadd_u16(w1_2, vreinterpret_u16_s16(t11_2));
+  uint16x4_t t14_2 = vadd_u16(e_2, h_2);
+  uint16x4_t t16_2 = vadd_u16(f_2, g_2);
+  uint16x4_t t18_2 = vsub_u16(f_2, g_2);
+  uint16x4_t r = vsub_u16(e_2, h_2);
+  int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
+  uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
+  uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
-  const int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
-  const uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
-  const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
+  int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
+  uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
+  uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
-  const int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
-  const uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
-  const uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
+  int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
+  uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
+  uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
-  const int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
-  const uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
-  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
+  uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
 }
 
@@ -257,7 +254,7 @@ void daedalus_h264_idct4__neon_full_x2(const daedalus_buffer *buffers, const voi
 #else
 
 /*
- * Class full, input hash 23120d6716c3c2bd
+ * Class full, input hash df78b34f68338ddc
  * assumes range16: 8.5.12: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.12: no h exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
@@ -268,62 +265,62 @@ static inline void one_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t w2 = vld1_s16(&coeffs[8]);
-  const int16x4_t w0 = vld1_s16(&coeffs[0]);
-  const int16x4_t e = vadd_s16(w0, w2);
-  const int16x4_t f = vsub_s16(w0, w2);
-  const int16x4_t w1 = vld1_s16(&coeffs[4]);
-  const int16x4_t t8 = vshr_n_s16(w1, 1);
-  const int16x4_t w3 = vld1_s16(&coeffs[12]);
-  const int16x4_t g = vsub_s16(t8, w3);
-  const int16x4_t t11 = vshr_n_s16(w3, 1);
-  const int16x4_t h = vadd_s16(w1, t11);
-  const int16x4_t t14 = vadd_s16(e, h);
-  const int16x4_t t16 = vadd_s16(f, g);
-  const int16x4_t t18 = vsub_s16(f, g);
-  const int16x4_t t20 = vsub_s16(e, h);
+  int16x4_t w2 = vld1_s16(&coeffs[8]);
+  int16x4_t w0 = vld1_s16(&coeffs[0]);
+  int16x4_t e = vadd_s16(w0, w2);
+  int16x4_t f = vsub_s16(w0, w2);
+  int16x4_t w1 = vld1_s16(&coeffs[4]);
+  int16x4_t t8 = vshr_n_s16(w1, 1);
+  int16x4_t w3 = vld1_s16(&coeffs[12]);
+  int16x4_t g = vsub_s16(t8, w3);
+  int16x4_t t11 = vshr_n_s16(w3, 1);
+  int16x4_t h = vadd_s16(w1, t11);
+  int16x4_t t14 = vadd_s16(e, h);
+  int16x4_t t16 = vadd_s16(f, g);
+  int16x4_t t18 = vsub_s16(f, g);
+  int16x4_t t20 = vsub_s16(e, h);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
-  const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
-  const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
-  const uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
-  const uint16x4_t w0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
+  uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(t16));
+  uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
+  uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t18), vreinterpret_u16_s16(t20));
+  uint16x4_t w0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t w1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t w1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t w2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t w2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t w3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t w3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t e_2 = vadd_u16(w0_2, w2_2);
-  const uint16x4_t f_2 = vsub_u16(w0_2, w2_2);
-  const int16x4_t t8_2 = vshr_n_s16(vreinterpret_s16_u16(w1_2), 1);
-  const uint16x4_t g_2 = vsub_u16(vreinterpret_u16_s16(t8_2), w3_2);
-  const int16x4_t t11_2 = vshr_n_s16(vreinterpret_s16_u16(w3_2), 1);
-  const uint16x4_t h_2 = vadd_u16(w1_2, vreinterpret_u16_s16(t11_2));
-  const uint16x4_t t14_2 = vadd_u16(e_2, h_2);
-  const uint16x4_t t16_2 = vadd_u16(f_2, g_2);
-  const uint16x4_t t18_2 = vsub_u16(f_2, g_2);
-  const uint16x4_t r = vsub_u16(e_2, h_2);
-  const int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
-  const uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
-  const uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
+  uint16x4_t e_2 = vadd_u16(w0_2, w2_2);
+  uint16x4_t f_2 = vsub_u16(w0_2, w2_2);
+  int16x4_t t8_2 = vshr_n_s16(vreinterpret_s16_u16(w1_2), 1);
+  uint16x4_t g_2 = vsub_u16(vreinterpret_u16_s16(t8_2), w3_2);
+  int16x4_t t11_2 = vshr_n_s16(vreinterpret_s16_u16(w3_2), 1);
+  uint16x4_t h_2 = vadd_u16(w1_2, vreinterpret_u16_s16(t11_2));
+  uint16x4_t t14_2 = vadd_u16(e_2, h_2);
+  uint16x4_t t16_2 = vadd_u16(f_2, g_2);
+  uint16x4_t t18_2 = vsub_u16(f_2, g_2);
+  uint16x4_t r = vsub_u16(e_2, h_2);
+  int16x4_t t23 = vrshr_n_s16(vreinterpret_s16_u16(t14_2), 6);
+  uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint16x8_t t24 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t23)), t22);
+  uint8x8_t t24_sat = vqmovun_s16(vreinterpretq_s16_u16(t24));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t24_sat), 0);
-  const int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
-  const uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
-  const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
+  int16x4_t t27 = vrshr_n_s16(vreinterpret_s16_u16(t16_2), 6);
+  uint8x8_t t26 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t28 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t27)), t26);
+  uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t28_sat), 0);
-  const int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
-  const uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
-  const uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
+  int16x4_t t31 = vrshr_n_s16(vreinterpret_s16_u16(t18_2), 6);
+  uint8x8_t t30 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t32 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t31)), t30);
+  uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t32));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t32_sat), 0);
-  const int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
-  const uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
-  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  int16x4_t t35 = vrshr_n_s16(vreinterpret_s16_u16(r), 6);
+  uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
 }
 

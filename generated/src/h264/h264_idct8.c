@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 43615b8385607cf4
+ * Class full, input hash fdf6735d1888d2f2
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
@@ -24,30 +24,30 @@ static inline void one_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_strid
   int16_t rows[8][8];
   /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
-    const int32_t w0 = coeffs[v];
-    const int32_t w1 = coeffs[v + 8];
-    const int32_t w2 = coeffs[v + 16];
-    const int32_t w3 = coeffs[v + 24];
-    const int32_t w4 = coeffs[v + 32];
-    const int32_t w5 = coeffs[v + 40];
-    const int32_t w6 = coeffs[v + 48];
-    const int32_t w7 = coeffs[v + 56];
-    const int32_t a0 = w0 + w4;
-    const int32_t a2 = w0 - w4;
-    const int32_t a4 = (w2 >> 1) - w6;
-    const int32_t a6 = w2 + (w6 >> 1);
-    const int32_t a1 = ((w5 - w3) - w7) - (w7 >> 1);
-    const int32_t a3 = ((w1 + w7) - w3) - (w3 >> 1);
-    const int32_t a5 = ((w7 - w1) + w5) + (w5 >> 1);
-    const int32_t a7 = ((w3 + w5) + w1) + (w1 >> 1);
-    const int32_t b0 = a0 + a6;
-    const int32_t b6 = a0 - a6;
-    const int32_t b2 = a2 + a4;
-    const int32_t b4 = a2 - a4;
-    const int32_t b1 = a1 + (a7 >> 2);
-    const int32_t b7 = a7 - (a1 >> 2);
-    const int32_t b3 = a3 + (a5 >> 2);
-    const int32_t b5 = (a3 >> 2) - a5;
+    int32_t w0 = coeffs[v];
+    int32_t w1 = coeffs[v + 8];
+    int32_t w2 = coeffs[v + 16];
+    int32_t w3 = coeffs[v + 24];
+    int32_t w4 = coeffs[v + 32];
+    int32_t w5 = coeffs[v + 40];
+    int32_t w6 = coeffs[v + 48];
+    int32_t w7 = coeffs[v + 56];
+    int32_t a0 = w0 + w4;
+    int32_t a2 = w0 - w4;
+    int32_t a4 = (w2 >> 1) - w6;
+    int32_t a6 = w2 + (w6 >> 1);
+    int32_t a1 = ((w5 - w3) - w7) - (w7 >> 1);
+    int32_t a3 = ((w1 + w7) - w3) - (w3 >> 1);
+    int32_t a5 = ((w7 - w1) + w5) + (w5 >> 1);
+    int32_t a7 = ((w3 + w5) + w1) + (w1 >> 1);
+    int32_t b0 = a0 + a6;
+    int32_t b6 = a0 - a6;
+    int32_t b2 = a2 + a4;
+    int32_t b4 = a2 - a4;
+    int32_t b1 = a1 + (a7 >> 2);
+    int32_t b7 = a7 - (a1 >> 2);
+    int32_t b3 = a3 + (a5 >> 2);
+    int32_t b5 = (a3 >> 2) - a5;
     rows[v][0] = (int16_t)(b0 + b7);
     rows[v][1] = (int16_t)(b2 + b5);
     rows[v][2] = (int16_t)(b4 + b3);
@@ -59,39 +59,39 @@ static inline void one_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_strid
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t w0 = rows[0][x];
-    const int32_t w1 = rows[1][x];
-    const int32_t w2 = rows[2][x];
-    const int32_t w3 = rows[3][x];
-    const int32_t w4 = rows[4][x];
-    const int32_t w5 = rows[5][x];
-    const int32_t w6 = rows[6][x];
-    const int32_t w7 = rows[7][x];
-    const int32_t a0 = w0 + w4;
-    const int32_t a2 = w0 - w4;
-    const int32_t a4 = (w2 >> 1) - w6;
-    const int32_t a6 = w2 + (w6 >> 1);
-    const int32_t a1 = ((w5 - w3) - w7) - (w7 >> 1);
-    const int32_t a3 = ((w1 + w7) - w3) - (w3 >> 1);
-    const int32_t a5 = ((w7 - w1) + w5) + (w5 >> 1);
-    const int32_t a7 = ((w3 + w5) + w1) + (w1 >> 1);
-    const int32_t b0 = a0 + a6;
-    const int32_t b6 = a0 - a6;
-    const int32_t b2 = a2 + a4;
-    const int32_t b4 = a2 - a4;
-    const int32_t b1 = a1 + (a7 >> 2);
-    const int32_t b7 = a7 - (a1 >> 2);
-    const int32_t b3 = a3 + (a5 >> 2);
-    const int32_t b5 = (a3 >> 2) - a5;
-    const int32_t r = b0 - b7;
-    const int32_t t74 = dst[x];
-    const int32_t t78 = dst[dst_stride + x];
-    const int32_t t82 = dst[2 * dst_stride + x];
-    const int32_t t86 = dst[3 * dst_stride + x];
-    const int32_t t90 = dst[4 * dst_stride + x];
-    const int32_t t94 = dst[5 * dst_stride + x];
-    const int32_t t98 = dst[6 * dst_stride + x];
-    const int32_t t102 = dst[7 * dst_stride + x];
+    int32_t w0 = rows[0][x];
+    int32_t w1 = rows[1][x];
+    int32_t w2 = rows[2][x];
+    int32_t w3 = rows[3][x];
+    int32_t w4 = rows[4][x];
+    int32_t w5 = rows[5][x];
+    int32_t w6 = rows[6][x];
+    int32_t w7 = rows[7][x];
+    int32_t a0 = w0 + w4;
+    int32_t a2 = w0 - w4;
+    int32_t a4 = (w2 >> 1) - w6;
+    int32_t a6 = w2 + (w6 >> 1);
+    int32_t a1 = ((w5 - w3) - w7) - (w7 >> 1);
+    int32_t a3 = ((w1 + w7) - w3) - (w3 >> 1);
+    int32_t a5 = ((w7 - w1) + w5) + (w5 >> 1);
+    int32_t a7 = ((w3 + w5) + w1) + (w1 >> 1);
+    int32_t b0 = a0 + a6;
+    int32_t b6 = a0 - a6;
+    int32_t b2 = a2 + a4;
+    int32_t b4 = a2 - a4;
+    int32_t b1 = a1 + (a7 >> 2);
+    int32_t b7 = a7 - (a1 >> 2);
+    int32_t b3 = a3 + (a5 >> 2);
+    int32_t b5 = (a3 >> 2) - a5;
+    int32_t r = b0 - b7;
+    int32_t t74 = dst[x];
+    int32_t t78 = dst[dst_stride + x];
+    int32_t t82 = dst[2 * dst_stride + x];
+    int32_t t86 = dst[3 * dst_stride + x];
+    int32_t t90 = dst[4 * dst_stride + x];
+    int32_t t94 = dst[5 * dst_stride + x];
+    int32_t t98 = dst[6 * dst_stride + x];
+    int32_t t102 = dst[7 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t74 + (((b0 + b7) + 32) >> 6), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t78 + (((b2 + b5) + 32) >> 6), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t82 + (((b4 + b3) + 32) >> 6), 0, 255);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 573e96638674876c
+ * Class full, input hash 64b659274e1076b0
  * assumes range16: 8.5.13: no value exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) -
  *   1
  * assumes last16: 8.5.13: no m exceeds the range of -2**(7 + bitDepth) to 2**(7 + bitDepth) - 33
@@ -30,178 +30,178 @@ static inline void one_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t w4 = vld1q_s16(&coeffs[32]);
-  const int16x8_t w0 = vld1q_s16(&coeffs[0]);
-  const int16x8_t a0 = vaddq_s16(w0, w4);
-  const int16x8_t a2 = vsubq_s16(w0, w4);
-  const int16x8_t w2 = vld1q_s16(&coeffs[16]);
-  const int16x8_t t12 = vshrq_n_s16(w2, 1);
-  const int16x8_t w6 = vld1q_s16(&coeffs[48]);
-  const int16x8_t a4 = vsubq_s16(t12, w6);
-  const int16x8_t t15 = vshrq_n_s16(w6, 1);
-  const int16x8_t a6 = vaddq_s16(w2, t15);
-  const int16x8_t w3 = vld1q_s16(&coeffs[24]);
-  const int16x8_t w5 = vld1q_s16(&coeffs[40]);
-  const int16x8_t t18 = vsubq_s16(w5, w3);
-  const int16x8_t w7 = vld1q_s16(&coeffs[56]);
-  const int16x8_t t19 = vsubq_s16(t18, w7);
-  const int16x8_t t20 = vshrq_n_s16(w7, 1);
-  const int16x8_t a1 = vsubq_s16(t19, t20);
-  const int16x8_t w1 = vld1q_s16(&coeffs[8]);
-  const int16x8_t t23 = vaddq_s16(w1, w7);
-  const int16x8_t t24 = vsubq_s16(t23, w3);
-  const int16x8_t t25 = vshrq_n_s16(w3, 1);
-  const int16x8_t a3 = vsubq_s16(t24, t25);
-  const int16x8_t t28 = vsubq_s16(w7, w1);
-  const int16x8_t t29 = vaddq_s16(t28, w5);
-  const int16x8_t t30 = vshrq_n_s16(w5, 1);
-  const int16x8_t a5 = vaddq_s16(t29, t30);
-  const int16x8_t t33 = vaddq_s16(w3, w5);
-  const int16x8_t t34 = vaddq_s16(t33, w1);
-  const int16x8_t t35 = vshrq_n_s16(w1, 1);
-  const int16x8_t a7 = vaddq_s16(t34, t35);
-  const int16x8_t b0 = vaddq_s16(a0, a6);
-  const int16x8_t b6 = vsubq_s16(a0, a6);
-  const int16x8_t b2 = vaddq_s16(a2, a4);
-  const int16x8_t b4 = vsubq_s16(a2, a4);
-  const int16x8_t t46 = vshrq_n_s16(a7, 2);
-  const int16x8_t b1 = vaddq_s16(a1, t46);
-  const int16x8_t t49 = vshrq_n_s16(a1, 2);
-  const int16x8_t b7 = vsubq_s16(a7, t49);
-  const int16x8_t t52 = vshrq_n_s16(a5, 2);
-  const int16x8_t b3 = vaddq_s16(a3, t52);
-  const int16x8_t t55 = vshrq_n_s16(a3, 2);
-  const int16x8_t b5 = vsubq_s16(t55, a5);
-  const int16x8_t t58 = vaddq_s16(b0, b7);
-  const int16x8_t t59 = vaddq_s16(b2, b5);
-  const int16x8_t t60 = vaddq_s16(b4, b3);
-  const int16x8_t t61 = vaddq_s16(b6, b1);
-  const int16x8_t t62 = vsubq_s16(b6, b1);
-  const int16x8_t t63 = vsubq_s16(b4, b3);
-  const int16x8_t t64 = vsubq_s16(b2, b5);
-  const int16x8_t t65 = vsubq_s16(b0, b7);
+  int16x8_t w4 = vld1q_s16(&coeffs[32]);
+  int16x8_t w0 = vld1q_s16(&coeffs[0]);
+  int16x8_t a0 = vaddq_s16(w0, w4);
+  int16x8_t a2 = vsubq_s16(w0, w4);
+  int16x8_t w2 = vld1q_s16(&coeffs[16]);
+  int16x8_t t12 = vshrq_n_s16(w2, 1);
+  int16x8_t w6 = vld1q_s16(&coeffs[48]);
+  int16x8_t a4 = vsubq_s16(t12, w6);
+  int16x8_t t15 = vshrq_n_s16(w6, 1);
+  int16x8_t a6 = vaddq_s16(w2, t15);
+  int16x8_t w3 = vld1q_s16(&coeffs[24]);
+  int16x8_t w5 = vld1q_s16(&coeffs[40]);
+  int16x8_t t18 = vsubq_s16(w5, w3);
+  int16x8_t w7 = vld1q_s16(&coeffs[56]);
+  int16x8_t t19 = vsubq_s16(t18, w7);
+  int16x8_t t20 = vshrq_n_s16(w7, 1);
+  int16x8_t a1 = vsubq_s16(t19, t20);
+  int16x8_t w1 = vld1q_s16(&coeffs[8]);
+  int16x8_t t23 = vaddq_s16(w1, w7);
+  int16x8_t t24 = vsubq_s16(t23, w3);
+  int16x8_t t25 = vshrq_n_s16(w3, 1);
+  int16x8_t a3 = vsubq_s16(t24, t25);
+  int16x8_t t28 = vsubq_s16(w7, w1);
+  int16x8_t t29 = vaddq_s16(t28, w5);
+  int16x8_t t30 = vshrq_n_s16(w5, 1);
+  int16x8_t a5 = vaddq_s16(t29, t30);
+  int16x8_t t33 = vaddq_s16(w3, w5);
+  int16x8_t t34 = vaddq_s16(t33, w1);
+  int16x8_t t35 = vshrq_n_s16(w1, 1);
+  int16x8_t a7 = vaddq_s16(t34, t35);
+  int16x8_t b0 = vaddq_s16(a0, a6);
+  int16x8_t b6 = vsubq_s16(a0, a6);
+  int16x8_t b2 = vaddq_s16(a2, a4);
+  int16x8_t b4 = vsubq_s16(a2, a4);
+  int16x8_t t46 = vshrq_n_s16(a7, 2);
+  int16x8_t b1 = vaddq_s16(a1, t46);
+  int16x8_t t49 = vshrq_n_s16(a1, 2);
+  int16x8_t b7 = vsubq_s16(a7, t49);
+  int16x8_t t52 = vshrq_n_s16(a5, 2);
+  int16x8_t b3 = vaddq_s16(a3, t52);
+  int16x8_t t55 = vshrq_n_s16(a3, 2);
+  int16x8_t b5 = vsubq_s16(t55, a5);
+  int16x8_t t58 = vaddq_s16(b0, b7);
+  int16x8_t t59 = vaddq_s16(b2, b5);
+  int16x8_t t60 = vaddq_s16(b4, b3);
+  int16x8_t t61 = vaddq_s16(b6, b1);
+  int16x8_t t62 = vsubq_s16(b6, b1);
+  int16x8_t t63 = vsubq_s16(b4, b3);
+  int16x8_t t64 = vsubq_s16(b2, b5);
+  int16x8_t t65 = vsubq_s16(b0, b7);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t58), vreinterpretq_u16_s16(t59));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t60), vreinterpretq_u16_s16(t61));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t62), vreinterpretq_u16_s16(t63));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t64), vreinterpretq_u16_s16(t65));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t w0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t w0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t w1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t w1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t w2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t w2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t w3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t w3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t w4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t w4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t w5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t w5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t w6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t w6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t w7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t w7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t a0_2 = vaddq_u16(w0_2, w4_2);
-  const uint16x8_t a2_2 = vsubq_u16(w0_2, w4_2);
-  const int16x8_t t12_2 = vshrq_n_s16(vreinterpretq_s16_u16(w2_2), 1);
-  const uint16x8_t a4_2 = vsubq_u16(vreinterpretq_u16_s16(t12_2), w6_2);
-  const int16x8_t t15_2 = vshrq_n_s16(vreinterpretq_s16_u16(w6_2), 1);
-  const uint16x8_t a6_2 = vaddq_u16(w2_2, vreinterpretq_u16_s16(t15_2));
-  const uint16x8_t t18_2 = vsubq_u16(w5_2, w3_2);
-  const uint16x8_t t19_2 = vsubq_u16(t18_2, w7_2);
-  const int16x8_t t20_2 = vshrq_n_s16(vreinterpretq_s16_u16(w7_2), 1);
-  const uint16x8_t a1_2 = vsubq_u16(t19_2, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t23_2 = vaddq_u16(w1_2, w7_2);
-  const uint16x8_t t24_2 = vsubq_u16(t23_2, w3_2);
-  const int16x8_t t25_2 = vshrq_n_s16(vreinterpretq_s16_u16(w3_2), 1);
-  const uint16x8_t a3_2 = vsubq_u16(t24_2, vreinterpretq_u16_s16(t25_2));
-  const uint16x8_t t28_2 = vsubq_u16(w7_2, w1_2);
-  const uint16x8_t t29_2 = vaddq_u16(t28_2, w5_2);
-  const int16x8_t t30_2 = vshrq_n_s16(vreinterpretq_s16_u16(w5_2), 1);
-  const uint16x8_t a5_2 = vaddq_u16(t29_2, vreinterpretq_u16_s16(t30_2));
-  const uint16x8_t t33_2 = vaddq_u16(w3_2, w5_2);
-  const uint16x8_t t34_2 = vaddq_u16(t33_2, w1_2);
-  const int16x8_t t35_2 = vshrq_n_s16(vreinterpretq_s16_u16(w1_2), 1);
-  const uint16x8_t a7_2 = vaddq_u16(t34_2, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t b0_2 = vaddq_u16(a0_2, a6_2);
-  const uint16x8_t b6_2 = vsubq_u16(a0_2, a6_2);
-  const uint16x8_t b2_2 = vaddq_u16(a2_2, a4_2);
-  const uint16x8_t b4_2 = vsubq_u16(a2_2, a4_2);
-  const int16x8_t t46_2 = vshrq_n_s16(vreinterpretq_s16_u16(a7_2), 2);
-  const uint16x8_t b1_2 = vaddq_u16(a1_2, vreinterpretq_u16_s16(t46_2));
-  const int16x8_t t49_2 = vshrq_n_s16(vreinterpretq_s16_u16(a1_2), 2);
-  const uint16x8_t b7_2 = vsubq_u16(a7_2, vreinterpretq_u16_s16(t49_2));
-  const int16x8_t t52_2 = vshrq_n_s16(vreinterpretq_s16_u16(a5_2), 2);
-  const uint16x8_t b3_2 = vaddq_u16(a3_2, vreinterpretq_u16_s16(t52_2));
-  const int16x8_t t55_2 = vshrq_n_s16(vreinterpretq_s16_u16(a3_2), 2);
-  const uint16x8_t b5_2 = vsubq_u16(vreinterpretq_u16_s16(t55_2), a5_2);
-  const uint16x8_t t58_2 = vaddq_u16(b0_2, b7_2);
-  const uint16x8_t t59_2 = vaddq_u16(b2_2, b5_2);
-  const uint16x8_t t60_2 = vaddq_u16(b4_2, b3_2);
-  const uint16x8_t t61_2 = vaddq_u16(b6_2, b1_2);
-  const uint16x8_t t62_2 = vsubq_u16(b6_2, b1_2);
-  const uint16x8_t t63_2 = vsubq_u16(b4_2, b3_2);
-  const uint16x8_t t64_2 = vsubq_u16(b2_2, b5_2);
-  const uint16x8_t r = vsubq_u16(b0_2, b7_2);
-  const int16x8_t t75 = vrshrq_n_s16(vreinterpretq_s16_u16(t58_2), 6);
-  const uint8x8_t t74 = vld1_u8(&dst[0]);
-  const uint16x8_t t76 = vaddw_u8(vreinterpretq_u16_s16(t75), t74);
-  const uint8x8_t t76_sat = vqmovun_s16(vreinterpretq_s16_u16(t76));
+  uint16x8_t a0_2 = vaddq_u16(w0_2, w4_2);
+  uint16x8_t a2_2 = vsubq_u16(w0_2, w4_2);
+  int16x8_t t12_2 = vshrq_n_s16(vreinterpretq_s16_u16(w2_2), 1);
+  uint16x8_t a4_2 = vsubq_u16(vreinterpretq_u16_s16(t12_2), w6_2);
+  int16x8_t t15_2 = vshrq_n_s16(vreinterpretq_s16_u16(w6_2), 1);
+  uint16x8_t a6_2 = vaddq_u16(w2_2, vreinterpretq_u16_s16(t15_2));
+  uint16x8_t t18_2 = vsubq_u16(w5_2, w3_2);
+  uint16x8_t t19_2 = vsubq_u16(t18_2, w7_2);
+  int16x8_t t20_2 = vshrq_n_s16(vreinterpretq_s16_u16(w7_2), 1);
+  uint16x8_t a1_2 = vsubq_u16(t19_2, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t23_2 = vaddq_u16(w1_2, w7_2);
+  uint16x8_t t24_2 = vsubq_u16(t23_2, w3_2);
+  int16x8_t t25_2 = vshrq_n_s16(vreinterpretq_s16_u16(w3_2), 1);
+  uint16x8_t a3_2 = vsubq_u16(t24_2, vreinterpretq_u16_s16(t25_2));
+  uint16x8_t t28_2 = vsubq_u16(w7_2, w1_2);
+  uint16x8_t t29_2 = vaddq_u16(t28_2, w5_2);
+  int16x8_t t30_2 = vshrq_n_s16(vreinterpretq_s16_u16(w5_2), 1);
+  uint16x8_t a5_2 = vaddq_u16(t29_2, vreinterpretq_u16_s16(t30_2));
+  uint16x8_t t33_2 = vaddq_u16(w3_2, w5_2);
+  uint16x8_t t34_2 = vaddq_u16(t33_2, w1_2);
+  int16x8_t t35_2 = vshrq_n_s16(vreinterpretq_s16_u16(w1_2), 1);
+  uint16x8_t a7_2 = vaddq_u16(t34_2, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t b0_2 = vaddq_u16(a0_2, a6_2);
+  uint16x8_t b6_2 = vsubq_u16(a0_2, a6_2);
+  uint16x8_t b2_2 = vaddq_u16(a2_2, a4_2);
+  uint16x8_t b4_2 = vsubq_u16(a2_2, a4_2);
+  int16x8_t t46_2 = vshrq_n_s16(vreinterpretq_s16_u16(a7_2), 2);
+  uint16x8_t b1_2 = vaddq_u16(a1_2, vreinterpretq_u16_s16(t46_2));
+  int16x8_t t49_2 = vshrq_n_s16(vreinterpretq_s16_u16(a1_2), 2);
+  uint16x8_t b7_2 = vsubq_u16(a7_2, vreinterpretq_u16_s16(t49_2));
+  int16x8_t t52_2 = vshrq_n_s16(vreinterpretq_s16_u16(a5_2), 2);
+  uint16x8_t b3_2 = vaddq_u16(a3_2, vreinterpretq_u16_s16(t52_2));
+  int16x8_t t55_2 = vshrq_n_s16(vreinterpretq_s16_u16(a3_2), 2);
+  uint16x8_t b5_2 = vsubq_u16(vreinterpretq_u16_s16(t55_2), a5_2);
+  uint16x8_t t58_2 = vaddq_u16(b0_2, b7_2);
+  uint16x8_t t59_2 = vaddq_u16(b2_2, b5_2);
+  uint16x8_t t60_2 = vaddq_u16(b4_2, b3_2);
+  uint16x8_t t61_2 = vaddq_u16(b6_2, b1_2);
+  uint16x8_t t62_2 = vsubq_u16(b6_2, b1_2);
+  uint16x8_t t63_2 = vsubq_u16(b4_2, b3_2);
+  uint16x8_t t64_2 = vsubq_u16(b2_2, b5_2);
+  uint16x8_t r = vsubq_u16(b0_2, b7_2);
+  int16x8_t t75 = vrshrq_n_s16(vreinterpretq_s16_u16(t58_2), 6);
+  uint8x8_t t74 = vld1_u8(&dst[0]);
+  uint16x8_t t76 = vaddw_u8(vreinterpretq_u16_s16(t75), t74);
+  uint8x8_t t76_sat = vqmovun_s16(vreinterpretq_s16_u16(t76));
   vst1_u8(&dst[0], t76_sat);
-  const int16x8_t t79 = vrshrq_n_s16(vreinterpretq_s16_u16(t59_2), 6);
-  const uint8x8_t t78 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t80 = vaddw_u8(vreinterpretq_u16_s16(t79), t78);
-  const uint8x8_t t80_sat = vqmovun_s16(vreinterpretq_s16_u16(t80));
+  int16x8_t t79 = vrshrq_n_s16(vreinterpretq_s16_u16(t59_2), 6);
+  uint8x8_t t78 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t80 = vaddw_u8(vreinterpretq_u16_s16(t79), t78);
+  uint8x8_t t80_sat = vqmovun_s16(vreinterpretq_s16_u16(t80));
   vst1_u8(&dst_row1[0], t80_sat);
-  const int16x8_t t83 = vrshrq_n_s16(vreinterpretq_s16_u16(t60_2), 6);
-  const uint8x8_t t82 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t84 = vaddw_u8(vreinterpretq_u16_s16(t83), t82);
-  const uint8x8_t t84_sat = vqmovun_s16(vreinterpretq_s16_u16(t84));
+  int16x8_t t83 = vrshrq_n_s16(vreinterpretq_s16_u16(t60_2), 6);
+  uint8x8_t t82 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t84 = vaddw_u8(vreinterpretq_u16_s16(t83), t82);
+  uint8x8_t t84_sat = vqmovun_s16(vreinterpretq_s16_u16(t84));
   vst1_u8(&dst_row2[0], t84_sat);
-  const int16x8_t t87 = vrshrq_n_s16(vreinterpretq_s16_u16(t61_2), 6);
-  const uint8x8_t t86 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
-  const uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
+  int16x8_t t87 = vrshrq_n_s16(vreinterpretq_s16_u16(t61_2), 6);
+  uint8x8_t t86 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
+  uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
   vst1_u8(&dst_row3[0], t88_sat);
-  const int16x8_t t91 = vrshrq_n_s16(vreinterpretq_s16_u16(t62_2), 6);
-  const uint8x8_t t90 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
-  const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
+  int16x8_t t91 = vrshrq_n_s16(vreinterpretq_s16_u16(t62_2), 6);
+  uint8x8_t t90 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
+  uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
   vst1_u8(&dst_row4[0], t92_sat);
-  const int16x8_t t95 = vrshrq_n_s16(vreinterpretq_s16_u16(t63_2), 6);
-  const uint8x8_t t94 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
-  const uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
+  int16x8_t t95 = vrshrq_n_s16(vreinterpretq_s16_u16(t63_2), 6);
+  uint8x8_t t94 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
+  uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
   vst1_u8(&dst_row5[0], t96_sat);
-  const int16x8_t t99 = vrshrq_n_s16(vreinterpretq_s16_u16(t64_2), 6);
-  const uint8x8_t t98 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
-  const uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
+  int16x8_t t99 = vrshrq_n_s16(vreinterpretq_s16_u16(t64_2), 6);
+  uint8x8_t t98 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
+  uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
   vst1_u8(&dst_row6[0], t100_sat);
-  const int16x8_t t103 = vrshrq_n_s16(vreinterpretq_s16_u16(r), 6);
-  const uint8x8_t t102 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
-  const uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
+  int16x8_t t103 = vrshrq_n_s16(vreinterpretq_s16_u16(r), 6);
+  uint8x8_t t102 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
+  uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
   vst1_u8(&dst_row7[0], t104_sat);
 }
 

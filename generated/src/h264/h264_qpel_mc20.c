@@ -13,20 +13,20 @@
 #include "variants.h"
 
 /*
- * Class full, input hash e631fb36c4b5110c
+ * Class full, input hash 681f02b1f85b785c
  */
 static inline void one_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t e = src[y * src_stride + x - 2];
-      const int32_t f = src[y * src_stride + x - 1];
-      const int32_t g = src[y * src_stride + x];
-      const int32_t h = src[y * src_stride + x + 1];
-      const int32_t i = src[y * src_stride + x + 2];
-      const int32_t j_2 = src[y * src_stride + x + 3];
-      const int32_t b1 = (((g + h) * 20) - ((f + i) * 5)) + (e + j_2);
+      int32_t e = src[y * src_stride + x - 2];
+      int32_t f = src[y * src_stride + x - 1];
+      int32_t g = src[y * src_stride + x];
+      int32_t h = src[y * src_stride + x + 1];
+      int32_t i = src[y * src_stride + x + 2];
+      int32_t j_2 = src[y * src_stride + x + 3];
+      int32_t b1 = (((g + h) * 20) - ((f + i) * 5)) + (e + j_2);
       dst[y * dst_stride + x] = (uint8_t)daedalus_clip((b1 + 16) >> 5, 0, 255);
     }
   }

@@ -9,187 +9,89 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
-extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word;
-
-extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full;
-
-extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full;
-
-daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full_early;
-DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__neon_full_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
-void daedalus_items_h264_deblock_luma_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_h264_deblock_luma_v__vector_full_early;
-DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__vector_full_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
-void daedalus_items_h264_deblock_luma_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_h264_deblock_luma_v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
+    daedalus_h264_deblock_luma_v__glsl_full,
+    daedalus_h264_deblock_luma_v__glsl_full_p2_word_signs_early;
+extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p8_word,
+    daedalus_h264_deblock_luma_v__qpu_full, daedalus_h264_deblock_luma_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full_early,
+    daedalus_h264_deblock_luma_v__vector_full_early, daedalus_h264_deblock_luma_v__c_full,
+    daedalus_h264_deblock_luma_v__neon_full;
+typedef void daedalus_h264_deblock_luma_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t alpha, int32_t beta, const int8_t *tc0);
-void daedalus_items_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_h264_deblock_luma_v_item_fn daedalus_item_h264_deblock_luma_v__neon_full_early, daedalus_item_h264_deblock_luma_v__vector_full_early, daedalus_item_h264_deblock_luma_v__c_full, daedalus_item_h264_deblock_luma_v__neon_full;
+typedef void daedalus_h264_deblock_luma_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
     size_t meta_step);
+daedalus_h264_deblock_luma_v_items_fn daedalus_items_h264_deblock_luma_v__neon_full_early,
+    daedalus_items_h264_deblock_luma_v__vector_full_early,
+    daedalus_items_h264_deblock_luma_v__c_full, daedalus_items_h264_deblock_luma_v__neon_full;
 
-extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p2_word_signs_early;
-
-daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
-void daedalus_items_h264_deblock_luma_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_h264_deblock_luma_v_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_h264_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_h264_idct4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_h264_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_h264_idct4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p4_word,
+    daedalus_h264_idct4__glsl_full_p4, daedalus_h264_idct4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word,
+    daedalus_h264_idct4__qpu_full_p4, daedalus_h264_idct4__qpu_full,
+    daedalus_h264_idct4__qpu_full_p4_word_pair, daedalus_h264_idct4__qpu_full_p4_word_threads4;
+daedalus_cpu_fn daedalus_h264_idct4__neon_full_x2, daedalus_h264_idct4__vector_full_x2,
+    daedalus_h264_idct4__c_full, daedalus_h264_idct4__neon_full;
+typedef void daedalus_h264_idct4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_h264_idct4_item_fn daedalus_item_h264_idct4__neon_full_x2,
+    daedalus_item_h264_idct4__vector_full_x2, daedalus_item_h264_idct4__c_full,
+    daedalus_item_h264_idct4__neon_full;
+typedef void daedalus_h264_idct4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_h264_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_h264_idct4_items_fn daedalus_items_h264_idct4__neon_full_x2,
+    daedalus_items_h264_idct4__vector_full_x2, daedalus_items_h264_idct4__c_full,
+    daedalus_items_h264_idct4__neon_full;
+typedef void daedalus_h264_idct4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_h264_idct4_clearing_fn daedalus_clearing_h264_idct4__neon_full_x2,
+    daedalus_clearing_h264_idct4__vector_full_x2, daedalus_clearing_h264_idct4__c_full;
+typedef void daedalus_h264_idct4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_h264_idct4_clearing_items_fn daedalus_clearing_items_h264_idct4__neon_full_x2,
+    daedalus_clearing_items_h264_idct4__vector_full_x2, daedalus_clearing_items_h264_idct4__c_full;
 
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full;
-
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair;
-
-extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_threads4;
-
-extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p2_word_pack;
-
-daedalus_cpu_fn daedalus_h264_idct4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word_pack,
+    daedalus_h264_idct8__glsl_full_p2_word, daedalus_h264_idct8__glsl_full_p2;
+extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep,
+    daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads, daedalus_h264_idct8__qpu_full_shuffle,
+    daedalus_h264_idct8__qpu_full, daedalus_h264_idct8__qpu_full_p2_word,
+    daedalus_h264_idct8__qpu_full_p4_word_shuffle, daedalus_h264_idct8__qpu_full_p8_word_keep_pair;
+daedalus_cpu_fn daedalus_h264_idct8__neon_full, daedalus_h264_idct8__vector_full,
+    daedalus_h264_idct8__c_full;
+typedef void daedalus_h264_idct8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_h264_idct8_item_fn daedalus_item_h264_idct8__neon_full,
+    daedalus_item_h264_idct8__vector_full, daedalus_item_h264_idct8__c_full;
+typedef void daedalus_h264_idct8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep;
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads;
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_shuffle;
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full;
-
-extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2_word;
-
-extern const daedalus_gpu_code daedalus_h264_idct8__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_h264_idct8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_h264_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_h264_idct8_items_fn daedalus_items_h264_idct8__neon_full,
+    daedalus_items_h264_idct8__vector_full, daedalus_items_h264_idct8__c_full;
+typedef void daedalus_h264_idct8_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_h264_idct8_clearing_fn daedalus_clearing_h264_idct8__neon_full,
+    daedalus_clearing_h264_idct8__vector_full, daedalus_clearing_h264_idct8__c_full;
+typedef void daedalus_h264_idct8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_h264_idct8_clearing_items_fn daedalus_clearing_items_h264_idct8__neon_full,
+    daedalus_clearing_items_h264_idct8__vector_full, daedalus_clearing_items_h264_idct8__c_full;
 
-daedalus_cpu_fn daedalus_h264_idct8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_h264_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_h264_idct8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_h264_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p2_word;
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p4_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_h264_idct8__qpu_full_p8_word_keep_pair;
-
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot;
-
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
+    daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
+    daedalus_h264_qpel_mc20__glsl_full_p4;
+extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
+    daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned, daedalus_h264_qpel_mc20__qpu_full_p8,
+    daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned;
+daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full, daedalus_h264_qpel_mc20__vector_full,
+    daedalus_h264_qpel_mc20__c_full, daedalus_h264_qpel_mc20__neon_full_r2;
+typedef void daedalus_h264_qpel_mc20_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride);
-void daedalus_items_h264_qpel_mc20__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_h264_qpel_mc20_item_fn daedalus_item_h264_qpel_mc20__neon_full,
+    daedalus_item_h264_qpel_mc20__vector_full, daedalus_item_h264_qpel_mc20__c_full,
+    daedalus_item_h264_qpel_mc20__neon_full_r2;
+typedef void daedalus_h264_qpel_mc20_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks);
-
-daedalus_cpu_fn daedalus_h264_qpel_mc20__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride);
-void daedalus_items_h264_qpel_mc20__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks);
-
-daedalus_cpu_fn daedalus_h264_qpel_mc20__c_full;
-DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride);
-void daedalus_items_h264_qpel_mc20__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks);
-
-extern const daedalus_qpu_code daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned;
-
-daedalus_cpu_fn daedalus_h264_qpel_mc20__neon_full_r2;
-DAEDALUS_FLATTEN void daedalus_item_h264_qpel_mc20__neon_full_r2(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride);
-void daedalus_items_h264_qpel_mc20__neon_full_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks);
+daedalus_h264_qpel_mc20_items_fn daedalus_items_h264_qpel_mc20__neon_full,
+    daedalus_items_h264_qpel_mc20__vector_full, daedalus_items_h264_qpel_mc20__c_full,
+    daedalus_items_h264_qpel_mc20__neon_full_r2;
 
 #endif /* DAEDALUS_H264_VARIANTS_H */

@@ -13,7 +13,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d982d0e2d49b34ef
+ * Class full, input hash 8337fccb0a7bb1bc
  */
 static inline void one_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
@@ -22,19 +22,19 @@ static inline void one_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_str
   (void)src_uv_stride;
   /* stage 1 of 2: y = 0..1, x = 0..127; writes dst */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 128);
+    int32_t width_2 = daedalus_clip(width, 1, 128);
     for (int y = 0; y < 2; y++) {
       for (int x = 0; x < daedalus_min(width_2, 128); x++) {
-        const int32_t t1 = src[y * src_stride + x];
+        int32_t t1 = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)t1;
       }
     }
   }
   /* stage 2 of 2: x = 0..127; writes dst_uv */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 128);
+    int32_t width_2 = daedalus_clip(width, 1, 128);
     for (int x = 0; x < daedalus_min(width_2, 128); x++) {
-      const int32_t t1 = src_uv[x];
+      int32_t t1 = src_uv[x];
       dst_uv[x] = (uint8_t)t1;
     }
   }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash a2424f35a131b7c6
+ * Class full, input hash 9f59cd4ec89a477f
  */
 static inline void one_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
@@ -23,33 +23,33 @@ static inline void one_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t ds
   (void)src_uv_stride;
   /* stage 1 of 2: x = 0..127; writes dst */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 128);
+    int32_t width_2 = daedalus_clip(width, 1, 128);
     const int x_end = daedalus_min(width_2, 128);
     int x = 0;
     for (; 16 * x + 16 <= x_end; x++) {
-      const uint8x16_t t0 = vld1q_u8(&src[16*x]);
+      uint8x16_t t0 = vld1q_u8(&src[16*x]);
       vst1q_u8(&dst[16*x], t0);
-      const uint8x16_t t1 = vld1q_u8(&src[src_stride + 16*x]);
+      uint8x16_t t1 = vld1q_u8(&src[src_stride + 16*x]);
       vst1q_u8(&dst[dst_stride + 16*x], t1);
     }
     for (x *= 16; x < x_end; x++) {
-      const int32_t t1_2 = src[x];
-      const int32_t t2 = src[src_stride + x];
+      int32_t t1_2 = src[x];
+      int32_t t2 = src[src_stride + x];
       dst[x] = (uint8_t)t1_2;
       dst[dst_stride + x] = (uint8_t)t2;
     }
   }
   /* stage 2 of 2: x = 0..127; writes dst_uv */
   {
-    const int32_t width_3 = daedalus_clip(width, 1, 128);
+    int32_t width_3 = daedalus_clip(width, 1, 128);
     const int x_end_2 = daedalus_min(width_3, 128);
     int x = 0;
     for (; 16 * x + 16 <= x_end_2; x++) {
-      const uint8x16_t t0_2 = vld1q_u8(&src_uv[16*x]);
+      uint8x16_t t0_2 = vld1q_u8(&src_uv[16*x]);
       vst1q_u8(&dst_uv[16*x], t0_2);
     }
     for (x *= 16; x < x_end_2; x++) {
-      const int32_t t1_3 = src_uv[x];
+      int32_t t1_3 = src_uv[x];
       dst_uv[x] = (uint8_t)t1_3;
     }
   }

@@ -13,7 +13,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash a97d8b65af2d3a5e
+ * Class full, input hash 648e5fc01986729c
  */
 static inline void one_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
@@ -22,13 +22,13 @@ static inline void one_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_st
   (void)src_uv_stride;
   /* stage 1 of 2: y = 0..1, w = 0..31; writes dst */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 96);
-    const int32_t words = ((width_2 + 2) * 171) >> 9;
+    int32_t width_2 = daedalus_clip(width, 1, 96);
+    int32_t words = ((width_2 + 2) * 171) >> 9;
     for (int y = 0; y < 2; y++) {
       for (int w = 0; w < daedalus_min(words, 32); w++) {
-        const int32_t width_3 = daedalus_clip(width, 1, 96);
-        const int32_t t8 = w * 3;
-        const int64_t word = ((const uint32_t *)((const uint8_t *)src + y * src_stride))[w];
+        int32_t width_3 = daedalus_clip(width, 1, 96);
+        int32_t t8 = w * 3;
+        int64_t word = ((const uint32_t *)((const uint8_t *)src + y * src_stride))[w];
         if (width_3 > t8) {
           ((uint16_t *)((uint8_t *)dst + y * dst_stride))[3*w] =
               (uint16_t)((int32_t)daedalus_wrap(word, 10, 0) * 64);
@@ -46,12 +46,12 @@ static inline void one_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_st
   }
   /* stage 2 of 2: w = 0..31; writes dst_uv */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 96);
-    const int32_t words = ((width_2 + 2) * 171) >> 9;
+    int32_t width_2 = daedalus_clip(width, 1, 96);
+    int32_t words = ((width_2 + 2) * 171) >> 9;
     for (int w = 0; w < daedalus_min(words, 32); w++) {
-      const int32_t width_3 = daedalus_clip(width, 1, 96);
-      const int32_t t8 = w * 3;
-      const int64_t word = ((const uint32_t *)(src_uv))[w];
+      int32_t width_3 = daedalus_clip(width, 1, 96);
+      int32_t t8 = w * 3;
+      int64_t word = ((const uint32_t *)(src_uv))[w];
       if (width_3 > t8) {
         ((uint16_t *)(dst_uv))[3*w] = (uint16_t)((int32_t)daedalus_wrap(word, 10, 0) * 64);
       }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b875d6754a012b05
+ * Class full, input hash f84f21ea9548e2a9
  */
 static inline void one_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
@@ -23,46 +23,46 @@ static inline void one_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst
   (void)src_uv_stride;
   /* stage 1 of 2: w = 0..31; writes dst */
   {
-    const int32_t width_2 = daedalus_clip(width, 1, 96);
-    const int32_t words = ((width_2 + 2) * 171) >> 9;
+    int32_t width_2 = daedalus_clip(width, 1, 96);
+    int32_t words = ((width_2 + 2) * 171) >> 9;
     const int w_end = daedalus_min(words, 32);
     int w = 0;
     for (; 8 * w + 8 <= w_end && (width_2 > (((8 * w + 7) * 3) + 2)); w++) {
-      const uint32x4_t word_0 = vld1q_u32(&((const uint32_t *)(src))[8*w]);
-      const uint32x4_t word_1 = vld1q_u32(&((const uint32_t *)(src))[8*w + 4]);
-      const uint16x8_t word = vmovn_high_u32(vmovn_u32(word_0), word_1);
-      const uint16x8_t t13 = vshlq_n_u16(word, 6);
-      const uint16x8_t t17 = vshrn_high_n_u32(vshrn_n_u32(word_0, 10), word_1, 10);
-      const uint16x8_t t19 = vshlq_n_u16(t17, 6);
-      const uint32x4_t t22_0 = vshrq_n_u32(word_0, 20);
-      const uint32x4_t t22_1 = vshrq_n_u32(word_1, 20);
-      const uint16x8_t t22 = vmovn_high_u32(vmovn_u32(t22_0), t22_1);
-      const uint16x8_t t24 = vshlq_n_u16(t22, 6);
-      const uint16x8x3_t woven = {{t13, t19, t24}};
+      uint32x4_t word_0 = vld1q_u32(&((const uint32_t *)(src))[8*w]);
+      uint32x4_t word_1 = vld1q_u32(&((const uint32_t *)(src))[8*w + 4]);
+      uint16x8_t word = vmovn_high_u32(vmovn_u32(word_0), word_1);
+      uint16x8_t t13 = vshlq_n_u16(word, 6);
+      uint16x8_t t17 = vshrn_high_n_u32(vshrn_n_u32(word_0, 10), word_1, 10);
+      uint16x8_t t19 = vshlq_n_u16(t17, 6);
+      uint32x4_t t22_0 = vshrq_n_u32(word_0, 20);
+      uint32x4_t t22_1 = vshrq_n_u32(word_1, 20);
+      uint16x8_t t22 = vmovn_high_u32(vmovn_u32(t22_0), t22_1);
+      uint16x8_t t24 = vshlq_n_u16(t22, 6);
+      uint16x8x3_t woven = {{t13, t19, t24}};
       vst3q_u16(&((uint16_t *)(dst))[24*w], woven);
-      const uint32x4_t word_0_2 = vld1q_u32(&((const uint32_t *)((const uint8_t *)src +
+      uint32x4_t word_0_2 = vld1q_u32(&((const uint32_t *)((const uint8_t *)src +
           src_stride))[8*w]);
-      const uint32x4_t word_1_2 = vld1q_u32(&((const uint32_t *)((const uint8_t *)src +
+      uint32x4_t word_1_2 = vld1q_u32(&((const uint32_t *)((const uint8_t *)src +
           src_stride))[8*w + 4]);
-      const uint16x8_t word_2 = vmovn_high_u32(vmovn_u32(word_0_2), word_1_2);
-      const uint16x8_t t27 = vshlq_n_u16(word_2, 6);
-      const uint16x8_t t28 = vshrn_high_n_u32(vshrn_n_u32(word_0_2, 10), word_1_2, 10);
-      const uint16x8_t t30 = vshlq_n_u16(t28, 6);
-      const uint32x4_t t31_0 = vshrq_n_u32(word_0_2, 20);
-      const uint32x4_t t31_1 = vshrq_n_u32(word_1_2, 20);
-      const uint16x8_t t31 = vmovn_high_u32(vmovn_u32(t31_0), t31_1);
-      const uint16x8_t t33 = vshlq_n_u16(t31, 6);
-      const uint16x8x3_t woven_2 = {{t27, t30, t33}};
+      uint16x8_t word_2 = vmovn_high_u32(vmovn_u32(word_0_2), word_1_2);
+      uint16x8_t t27 = vshlq_n_u16(word_2, 6);
+      uint16x8_t t28 = vshrn_high_n_u32(vshrn_n_u32(word_0_2, 10), word_1_2, 10);
+      uint16x8_t t30 = vshlq_n_u16(t28, 6);
+      uint32x4_t t31_0 = vshrq_n_u32(word_0_2, 20);
+      uint32x4_t t31_1 = vshrq_n_u32(word_1_2, 20);
+      uint16x8_t t31 = vmovn_high_u32(vmovn_u32(t31_0), t31_1);
+      uint16x8_t t33 = vshlq_n_u16(t31, 6);
+      uint16x8x3_t woven_2 = {{t27, t30, t33}};
       vst3q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[24*w], woven_2);
     }
     for (w *= 8; w < w_end; w++) {
-      const int32_t width_3 = daedalus_clip(width, 1, 96);
-      const int32_t t8 = w * 3;
-      const int t9 = width_3 > t8;
-      const int64_t word_3 = ((const uint32_t *)(src))[w];
-      const int t16 = width_3 > (t8 + 1);
-      const int t21 = width_3 > (t8 + 2);
-      const int64_t word_4 = ((const uint32_t *)((const uint8_t *)src + src_stride))[w];
+      int32_t width_3 = daedalus_clip(width, 1, 96);
+      int32_t t8 = w * 3;
+      int t9 = width_3 > t8;
+      int64_t word_3 = ((const uint32_t *)(src))[w];
+      int t16 = width_3 > (t8 + 1);
+      int t21 = width_3 > (t8 + 2);
+      int64_t word_4 = ((const uint32_t *)((const uint8_t *)src + src_stride))[w];
       if (t9) {
         ((uint16_t *)(dst))[3*w] = (uint16_t)((int32_t)daedalus_wrap(word_3, 10, 0) * 64);
       }
@@ -88,28 +88,28 @@ static inline void one_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst
   }
   /* stage 2 of 2: w = 0..31; writes dst_uv */
   {
-    const int32_t width_4 = daedalus_clip(width, 1, 96);
-    const int32_t words_2 = ((width_4 + 2) * 171) >> 9;
+    int32_t width_4 = daedalus_clip(width, 1, 96);
+    int32_t words_2 = ((width_4 + 2) * 171) >> 9;
     const int w_end_2 = daedalus_min(words_2, 32);
     int w = 0;
     for (; 8 * w + 8 <= w_end_2 && (width_4 > (((8 * w + 7) * 3) + 2)); w++) {
-      const uint32x4_t word_0_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w]);
-      const uint32x4_t word_1_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w + 4]);
-      const uint16x8_t word_5 = vmovn_high_u32(vmovn_u32(word_0_3), word_1_3);
-      const uint16x8_t t13_2 = vshlq_n_u16(word_5, 6);
-      const uint16x8_t t17_2 = vshrn_high_n_u32(vshrn_n_u32(word_0_3, 10), word_1_3, 10);
-      const uint16x8_t t19_2 = vshlq_n_u16(t17_2, 6);
-      const uint32x4_t t22_0_2 = vshrq_n_u32(word_0_3, 20);
-      const uint32x4_t t22_1_2 = vshrq_n_u32(word_1_3, 20);
-      const uint16x8_t t22_2 = vmovn_high_u32(vmovn_u32(t22_0_2), t22_1_2);
-      const uint16x8_t t24_2 = vshlq_n_u16(t22_2, 6);
-      const uint16x8x3_t woven_3 = {{t13_2, t19_2, t24_2}};
+      uint32x4_t word_0_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w]);
+      uint32x4_t word_1_3 = vld1q_u32(&((const uint32_t *)(src_uv))[8*w + 4]);
+      uint16x8_t word_5 = vmovn_high_u32(vmovn_u32(word_0_3), word_1_3);
+      uint16x8_t t13_2 = vshlq_n_u16(word_5, 6);
+      uint16x8_t t17_2 = vshrn_high_n_u32(vshrn_n_u32(word_0_3, 10), word_1_3, 10);
+      uint16x8_t t19_2 = vshlq_n_u16(t17_2, 6);
+      uint32x4_t t22_0_2 = vshrq_n_u32(word_0_3, 20);
+      uint32x4_t t22_1_2 = vshrq_n_u32(word_1_3, 20);
+      uint16x8_t t22_2 = vmovn_high_u32(vmovn_u32(t22_0_2), t22_1_2);
+      uint16x8_t t24_2 = vshlq_n_u16(t22_2, 6);
+      uint16x8x3_t woven_3 = {{t13_2, t19_2, t24_2}};
       vst3q_u16(&((uint16_t *)(dst_uv))[24*w], woven_3);
     }
     for (w *= 8; w < w_end_2; w++) {
-      const int32_t width_5 = daedalus_clip(width, 1, 96);
-      const int32_t t8_2 = w * 3;
-      const int64_t word_6 = ((const uint32_t *)(src_uv))[w];
+      int32_t width_5 = daedalus_clip(width, 1, 96);
+      int32_t t8_2 = w * 3;
+      int64_t word_6 = ((const uint32_t *)(src_uv))[w];
       if (width_5 > t8_2) {
         ((uint16_t *)(dst_uv))[3*w] = (uint16_t)((int32_t)daedalus_wrap(word_6, 10, 0) * 64);
       }

@@ -9,92 +9,44 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_recordonce;
-
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word;
-
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p8_word;
-
-extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_sand128_nv12__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
-    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_nv12__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p8_word,
+    daedalus_sand128_nv12__glsl_full_p4, daedalus_sand128_nv12__glsl_full_p4_word_unaligned;
+extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
+    daedalus_sand128_nv12__qpu_full_p16_word, daedalus_sand128_nv12__qpu_full_p16,
+    daedalus_sand128_nv12__qpu_full_p16_recordonce;
+daedalus_cpu_fn daedalus_sand128_nv12__neon_full, daedalus_sand128_nv12__vector_full,
+    daedalus_sand128_nv12__c_full;
+typedef void daedalus_sand128_nv12_item_fn(uint8_t *dst, ptrdiff_t dst_stride, uint8_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride, const uint8_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN daedalus_sand128_nv12_item_fn daedalus_item_sand128_nv12__neon_full,
+    daedalus_item_sand128_nv12__vector_full, daedalus_item_sand128_nv12__c_full;
+typedef void daedalus_sand128_nv12_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
     ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
     ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_nv12_meta *meta,
     size_t meta_step);
+daedalus_sand128_nv12_items_fn daedalus_items_sand128_nv12__neon_full,
+    daedalus_items_sand128_nv12__vector_full, daedalus_items_sand128_nv12__c_full;
 
-daedalus_cpu_fn daedalus_sand128_nv12__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
-    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_nv12__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv,
-    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
-    const daedalus_sand128_nv12_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_sand128_nv12__c_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src, ptrdiff_t src_stride,
-    const uint8_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    uint8_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint8_t *src,
-    ptrdiff_t src_stride, ptrdiff_t src_step, const uint8_t *src_uv, ptrdiff_t src_uv_stride,
-    ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_nv12_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_recordonce;
-
-extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_recordonce;
-
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full;
-
-daedalus_cpu_fn daedalus_sand128_p010__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
-    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
-    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_p010__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word,
+    daedalus_sand128_p010__glsl_full, daedalus_sand128_p010__glsl_full_p4_word_signs;
+extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_recordonce,
+    daedalus_sand128_p010__qpu_full_p4_word, daedalus_sand128_p010__qpu_full_p4,
+    daedalus_sand128_p010__qpu_full_p4_recordonce;
+daedalus_cpu_fn daedalus_sand128_p010__neon_full, daedalus_sand128_p010__vector_full,
+    daedalus_sand128_p010__c_full;
+typedef void daedalus_sand128_p010_item_fn(uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv,
+    ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride, const uint32_t *src_uv,
+    ptrdiff_t src_uv_stride, int32_t width);
+DAEDALUS_FLATTEN daedalus_sand128_p010_item_fn daedalus_item_sand128_p010__neon_full,
+    daedalus_item_sand128_p010__vector_full, daedalus_item_sand128_p010__c_full;
+typedef void daedalus_sand128_p010_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
     const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
     ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
     const daedalus_sand128_p010_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_sand128_p010__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
-    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_p010__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step,
-    const uint32_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv,
-    ptrdiff_t src_uv_stride, ptrdiff_t src_uv_step, size_t n_tiles,
-    const daedalus_sand128_p010_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_sand128_p010__c_full;
-DAEDALUS_FLATTEN void daedalus_item_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride,
-    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, const uint32_t *src, ptrdiff_t src_stride,
-    const uint32_t *src_uv, ptrdiff_t src_uv_stride, int32_t width);
-void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    uint16_t *dst_uv, ptrdiff_t dst_uv_stride, ptrdiff_t dst_uv_step, const uint32_t *src,
-    ptrdiff_t src_stride, ptrdiff_t src_step, const uint32_t *src_uv, ptrdiff_t src_uv_stride,
-    ptrdiff_t src_uv_step, size_t n_tiles, const daedalus_sand128_p010_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_recordonce;
-
-extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word_signs;
+daedalus_sand128_p010_items_fn daedalus_items_sand128_p010__neon_full,
+    daedalus_items_sand128_p010__vector_full, daedalus_items_sand128_p010__c_full;
 
 #endif /* DAEDALUS_SAND128_VARIANTS_H */

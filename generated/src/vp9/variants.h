@@ -9,4534 +9,1728 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
-daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg16__glsl_full_p4, daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8, daedalus_vp9_avg16__vector_rows8,
+    daedalus_vp9_avg16__c_rows8, daedalus_vp9_avg16__neon_full, daedalus_vp9_avg16__vector_full,
+    daedalus_vp9_avg16__c_full;
+typedef void daedalus_vp9_avg16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg16_item_fn daedalus_item_vp9_avg16__neon_rows8,
+    daedalus_item_vp9_avg16__vector_rows8, daedalus_item_vp9_avg16__c_rows8,
+    daedalus_item_vp9_avg16__neon_full, daedalus_item_vp9_avg16__vector_full,
+    daedalus_item_vp9_avg16__c_full;
+typedef void daedalus_vp9_avg16_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_avg16_items_fn daedalus_items_vp9_avg16__neon_rows8,
+    daedalus_items_vp9_avg16__vector_rows8, daedalus_items_vp9_avg16__c_rows8,
+    daedalus_items_vp9_avg16__neon_full, daedalus_items_vp9_avg16__vector_full,
+    daedalus_items_vp9_avg16__c_full;
+typedef void daedalus_vp9_avg16_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg16_tall_fn daedalus_tall_vp9_avg16__neon_rows8,
+    daedalus_tall_vp9_avg16__vector_rows8, daedalus_tall_vp9_avg16__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_avg16__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg16__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_avg16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_avg32__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg32__glsl_full_p4, daedalus_vp9_avg32__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg32__neon_rows8, daedalus_vp9_avg32__vector_rows8,
+    daedalus_vp9_avg32__c_rows8, daedalus_vp9_avg32__neon_full, daedalus_vp9_avg32__vector_full,
+    daedalus_vp9_avg32__c_full;
+typedef void daedalus_vp9_avg32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg32_item_fn daedalus_item_vp9_avg32__neon_rows8,
+    daedalus_item_vp9_avg32__vector_rows8, daedalus_item_vp9_avg32__c_rows8,
+    daedalus_item_vp9_avg32__neon_full, daedalus_item_vp9_avg32__vector_full,
+    daedalus_item_vp9_avg32__c_full;
+typedef void daedalus_vp9_avg32_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_avg32_items_fn daedalus_items_vp9_avg32__neon_rows8,
+    daedalus_items_vp9_avg32__vector_rows8, daedalus_items_vp9_avg32__c_rows8,
+    daedalus_items_vp9_avg32__neon_full, daedalus_items_vp9_avg32__vector_full,
+    daedalus_items_vp9_avg32__c_full;
+typedef void daedalus_vp9_avg32_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg32_tall_fn daedalus_tall_vp9_avg32__neon_rows8,
+    daedalus_tall_vp9_avg32__vector_rows8, daedalus_tall_vp9_avg32__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_avg32__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg4__glsl_full_p4, daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg4__qpu_full_p4_word_unaligned,
+    daedalus_vp9_avg4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2, daedalus_vp9_avg4__neon_rows4,
+    daedalus_vp9_avg4__vector_rows8, daedalus_vp9_avg4__vector_rows4, daedalus_vp9_avg4__c_rows8,
+    daedalus_vp9_avg4__c_rows4, daedalus_vp9_avg4__neon_full, daedalus_vp9_avg4__vector_full,
+    daedalus_vp9_avg4__c_full;
+typedef void daedalus_vp9_avg4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg4_item_fn daedalus_item_vp9_avg4__neon_rows8_r2,
+    daedalus_item_vp9_avg4__neon_rows4, daedalus_item_vp9_avg4__vector_rows8,
+    daedalus_item_vp9_avg4__vector_rows4, daedalus_item_vp9_avg4__c_rows8,
+    daedalus_item_vp9_avg4__c_rows4, daedalus_item_vp9_avg4__neon_full,
+    daedalus_item_vp9_avg4__vector_full, daedalus_item_vp9_avg4__c_full;
+typedef void daedalus_vp9_avg4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+daedalus_vp9_avg4_items_fn daedalus_items_vp9_avg4__neon_rows8_r2,
+    daedalus_items_vp9_avg4__neon_rows4, daedalus_items_vp9_avg4__vector_rows8,
+    daedalus_items_vp9_avg4__vector_rows4, daedalus_items_vp9_avg4__c_rows8,
+    daedalus_items_vp9_avg4__c_rows4, daedalus_items_vp9_avg4__neon_full,
+    daedalus_items_vp9_avg4__vector_full, daedalus_items_vp9_avg4__c_full;
+typedef void daedalus_vp9_avg4_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg4_tall_fn daedalus_tall_vp9_avg4__neon_rows8_r2,
+    daedalus_tall_vp9_avg4__vector_rows8, daedalus_tall_vp9_avg4__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_avg32__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_avg32__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg32__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg32__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg4__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg4__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_avg4__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg4__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_avg4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_avg64__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg64__glsl_full_p4, daedalus_vp9_avg64__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg64__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg64__neon_rows8, daedalus_vp9_avg64__vector_rows8,
+    daedalus_vp9_avg64__c_rows8, daedalus_vp9_avg64__neon_full, daedalus_vp9_avg64__vector_full,
+    daedalus_vp9_avg64__c_full;
+typedef void daedalus_vp9_avg64_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg64_item_fn daedalus_item_vp9_avg64__neon_rows8,
+    daedalus_item_vp9_avg64__vector_rows8, daedalus_item_vp9_avg64__c_rows8,
+    daedalus_item_vp9_avg64__neon_full, daedalus_item_vp9_avg64__vector_full,
+    daedalus_item_vp9_avg64__c_full;
+typedef void daedalus_vp9_avg64_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_avg64_items_fn daedalus_items_vp9_avg64__neon_rows8,
+    daedalus_items_vp9_avg64__vector_rows8, daedalus_items_vp9_avg64__c_rows8,
+    daedalus_items_vp9_avg64__neon_full, daedalus_items_vp9_avg64__vector_full,
+    daedalus_items_vp9_avg64__c_full;
+typedef void daedalus_vp9_avg64_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg64_tall_fn daedalus_tall_vp9_avg64__neon_rows8,
+    daedalus_tall_vp9_avg64__vector_rows8, daedalus_tall_vp9_avg64__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_avg64__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg8__glsl_full_p4, daedalus_vp9_avg8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
+    daedalus_vp9_avg8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8, daedalus_vp9_avg8__neon_rows4,
+    daedalus_vp9_avg8__vector_rows8, daedalus_vp9_avg8__vector_rows4, daedalus_vp9_avg8__c_rows8,
+    daedalus_vp9_avg8__c_rows4, daedalus_vp9_avg8__neon_full, daedalus_vp9_avg8__vector_full,
+    daedalus_vp9_avg8__c_full;
+typedef void daedalus_vp9_avg8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg8_item_fn daedalus_item_vp9_avg8__neon_rows8,
+    daedalus_item_vp9_avg8__neon_rows4, daedalus_item_vp9_avg8__vector_rows8,
+    daedalus_item_vp9_avg8__vector_rows4, daedalus_item_vp9_avg8__c_rows8,
+    daedalus_item_vp9_avg8__c_rows4, daedalus_item_vp9_avg8__neon_full,
+    daedalus_item_vp9_avg8__vector_full, daedalus_item_vp9_avg8__c_full;
+typedef void daedalus_vp9_avg8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+daedalus_vp9_avg8_items_fn daedalus_items_vp9_avg8__neon_rows8,
+    daedalus_items_vp9_avg8__neon_rows4, daedalus_items_vp9_avg8__vector_rows8,
+    daedalus_items_vp9_avg8__vector_rows4, daedalus_items_vp9_avg8__c_rows8,
+    daedalus_items_vp9_avg8__c_rows4, daedalus_items_vp9_avg8__neon_full,
+    daedalus_items_vp9_avg8__vector_full, daedalus_items_vp9_avg8__c_full;
+typedef void daedalus_vp9_avg8_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg8_tall_fn daedalus_tall_vp9_avg8__neon_rows8, daedalus_tall_vp9_avg8__vector_rows8,
+    daedalus_tall_vp9_avg8__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_avg64__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_avg64__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg64__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg64__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg64__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg8__neon_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg8__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg8__vector_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg8__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_avg8__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_avg8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy16__glsl_full_p4, daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8, daedalus_vp9_copy16__vector_rows8,
+    daedalus_vp9_copy16__c_rows8, daedalus_vp9_copy16__neon_full, daedalus_vp9_copy16__vector_full,
+    daedalus_vp9_copy16__c_full;
+typedef void daedalus_vp9_copy16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy16_item_fn daedalus_item_vp9_copy16__neon_rows8,
+    daedalus_item_vp9_copy16__vector_rows8, daedalus_item_vp9_copy16__c_rows8,
+    daedalus_item_vp9_copy16__neon_full, daedalus_item_vp9_copy16__vector_full,
+    daedalus_item_vp9_copy16__c_full;
+typedef void daedalus_vp9_copy16_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_copy16_items_fn daedalus_items_vp9_copy16__neon_rows8,
+    daedalus_items_vp9_copy16__vector_rows8, daedalus_items_vp9_copy16__c_rows8,
+    daedalus_items_vp9_copy16__neon_full, daedalus_items_vp9_copy16__vector_full,
+    daedalus_items_vp9_copy16__c_full;
+typedef void daedalus_vp9_copy16_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy16_tall_fn daedalus_tall_vp9_copy16__neon_rows8,
+    daedalus_tall_vp9_copy16__vector_rows8, daedalus_tall_vp9_copy16__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_copy16__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy16__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_copy16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_copy32__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy32__glsl_full_p4, daedalus_vp9_copy32__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy32__neon_rows8, daedalus_vp9_copy32__vector_rows8,
+    daedalus_vp9_copy32__c_rows8, daedalus_vp9_copy32__neon_full, daedalus_vp9_copy32__vector_full,
+    daedalus_vp9_copy32__c_full;
+typedef void daedalus_vp9_copy32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy32_item_fn daedalus_item_vp9_copy32__neon_rows8,
+    daedalus_item_vp9_copy32__vector_rows8, daedalus_item_vp9_copy32__c_rows8,
+    daedalus_item_vp9_copy32__neon_full, daedalus_item_vp9_copy32__vector_full,
+    daedalus_item_vp9_copy32__c_full;
+typedef void daedalus_vp9_copy32_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_copy32_items_fn daedalus_items_vp9_copy32__neon_rows8,
+    daedalus_items_vp9_copy32__vector_rows8, daedalus_items_vp9_copy32__c_rows8,
+    daedalus_items_vp9_copy32__neon_full, daedalus_items_vp9_copy32__vector_full,
+    daedalus_items_vp9_copy32__c_full;
+typedef void daedalus_vp9_copy32_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy32_tall_fn daedalus_tall_vp9_copy32__neon_rows8,
+    daedalus_tall_vp9_copy32__vector_rows8, daedalus_tall_vp9_copy32__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_copy32__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy4__glsl_full_p4, daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy4__qpu_full_p4_word_unaligned,
+    daedalus_vp9_copy4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8_x2, daedalus_vp9_copy4__neon_rows4,
+    daedalus_vp9_copy4__vector_rows8_x2, daedalus_vp9_copy4__vector_rows4,
+    daedalus_vp9_copy4__c_rows8, daedalus_vp9_copy4__c_rows4, daedalus_vp9_copy4__neon_full,
+    daedalus_vp9_copy4__vector_full, daedalus_vp9_copy4__c_full;
+typedef void daedalus_vp9_copy4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy4_item_fn daedalus_item_vp9_copy4__neon_rows8_x2,
+    daedalus_item_vp9_copy4__neon_rows4, daedalus_item_vp9_copy4__vector_rows8_x2,
+    daedalus_item_vp9_copy4__vector_rows4, daedalus_item_vp9_copy4__c_rows8,
+    daedalus_item_vp9_copy4__c_rows4, daedalus_item_vp9_copy4__neon_full,
+    daedalus_item_vp9_copy4__vector_full, daedalus_item_vp9_copy4__c_full;
+typedef void daedalus_vp9_copy4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+daedalus_vp9_copy4_items_fn daedalus_items_vp9_copy4__neon_rows8_x2,
+    daedalus_items_vp9_copy4__neon_rows4, daedalus_items_vp9_copy4__vector_rows8_x2,
+    daedalus_items_vp9_copy4__vector_rows4, daedalus_items_vp9_copy4__c_rows8,
+    daedalus_items_vp9_copy4__c_rows4, daedalus_items_vp9_copy4__neon_full,
+    daedalus_items_vp9_copy4__vector_full, daedalus_items_vp9_copy4__c_full;
+typedef void daedalus_vp9_copy4_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy4_tall_fn daedalus_tall_vp9_copy4__neon_rows8_x2,
+    daedalus_tall_vp9_copy4__vector_rows8_x2, daedalus_tall_vp9_copy4__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_copy32__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_copy32__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy32__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy32__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy4__vector_rows8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy4__vector_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy4__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy4__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_copy4__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_copy4__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_copy4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_copy64__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy64__glsl_full_p4, daedalus_vp9_copy64__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy64__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy64__neon_rows8, daedalus_vp9_copy64__vector_rows8,
+    daedalus_vp9_copy64__c_rows8, daedalus_vp9_copy64__neon_full, daedalus_vp9_copy64__vector_full,
+    daedalus_vp9_copy64__c_full;
+typedef void daedalus_vp9_copy64_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy64_item_fn daedalus_item_vp9_copy64__neon_rows8,
+    daedalus_item_vp9_copy64__vector_rows8, daedalus_item_vp9_copy64__c_rows8,
+    daedalus_item_vp9_copy64__neon_full, daedalus_item_vp9_copy64__vector_full,
+    daedalus_item_vp9_copy64__c_full;
+typedef void daedalus_vp9_copy64_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_copy64_items_fn daedalus_items_vp9_copy64__neon_rows8,
+    daedalus_items_vp9_copy64__vector_rows8, daedalus_items_vp9_copy64__c_rows8,
+    daedalus_items_vp9_copy64__neon_full, daedalus_items_vp9_copy64__vector_full,
+    daedalus_items_vp9_copy64__c_full;
+typedef void daedalus_vp9_copy64_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy64_tall_fn daedalus_tall_vp9_copy64__neon_rows8,
+    daedalus_tall_vp9_copy64__vector_rows8, daedalus_tall_vp9_copy64__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_copy64__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy8__glsl_full_p4, daedalus_vp9_copy8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy8__qpu_full_p8_word_unaligned,
+    daedalus_vp9_copy8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8, daedalus_vp9_copy8__neon_rows4,
+    daedalus_vp9_copy8__vector_rows8, daedalus_vp9_copy8__vector_rows4,
+    daedalus_vp9_copy8__c_rows8, daedalus_vp9_copy8__c_rows4, daedalus_vp9_copy8__neon_full,
+    daedalus_vp9_copy8__vector_full, daedalus_vp9_copy8__c_full;
+typedef void daedalus_vp9_copy8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy8_item_fn daedalus_item_vp9_copy8__neon_rows8,
+    daedalus_item_vp9_copy8__neon_rows4, daedalus_item_vp9_copy8__vector_rows8,
+    daedalus_item_vp9_copy8__vector_rows4, daedalus_item_vp9_copy8__c_rows8,
+    daedalus_item_vp9_copy8__c_rows4, daedalus_item_vp9_copy8__neon_full,
+    daedalus_item_vp9_copy8__vector_full, daedalus_item_vp9_copy8__c_full;
+typedef void daedalus_vp9_copy8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+daedalus_vp9_copy8_items_fn daedalus_items_vp9_copy8__neon_rows8,
+    daedalus_items_vp9_copy8__neon_rows4, daedalus_items_vp9_copy8__vector_rows8,
+    daedalus_items_vp9_copy8__vector_rows4, daedalus_items_vp9_copy8__c_rows8,
+    daedalus_items_vp9_copy8__c_rows4, daedalus_items_vp9_copy8__neon_full,
+    daedalus_items_vp9_copy8__vector_full, daedalus_items_vp9_copy8__c_full;
+typedef void daedalus_vp9_copy8_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy8_tall_fn daedalus_tall_vp9_copy8__neon_rows8,
+    daedalus_tall_vp9_copy8__vector_rows8, daedalus_tall_vp9_copy8__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_copy64__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_copy64__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy64__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy64__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy64__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy8__neon_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy8__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy8__vector_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy8__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_copy8__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_copy8__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_copy8__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_copy8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_iadst16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2_word_pack,
+    daedalus_vp9_iadst16__glsl_full_p2, daedalus_vp9_iadst16__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full_word_shuffle,
+    daedalus_vp9_iadst16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_iadst16__neon_full, daedalus_vp9_iadst16__vector_full,
+    daedalus_vp9_iadst16__c_full;
+typedef void daedalus_vp9_iadst16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_item_fn daedalus_item_vp9_iadst16__neon_full,
+    daedalus_item_vp9_iadst16__vector_full, daedalus_item_vp9_iadst16__c_full;
+typedef void daedalus_vp9_iadst16_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_iadst16_items_fn daedalus_items_vp9_iadst16__neon_full,
+    daedalus_items_vp9_iadst16__vector_full, daedalus_items_vp9_iadst16__c_full;
+typedef void daedalus_vp9_iadst16_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_clearing_fn daedalus_clearing_vp9_iadst16__neon_full,
+    daedalus_clearing_vp9_iadst16__vector_full, daedalus_clearing_vp9_iadst16__c_full;
+typedef void daedalus_vp9_iadst16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst16_clearing_items_fn daedalus_clearing_items_vp9_iadst16__neon_full,
+    daedalus_clearing_items_vp9_iadst16__vector_full, daedalus_clearing_items_vp9_iadst16__c_full;
 
-daedalus_cpu_fn daedalus_vp9_iadst16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack,
+    daedalus_vp9_iadst16_idct16__glsl_full_p2, daedalus_vp9_iadst16_idct16__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle,
+    daedalus_vp9_iadst16_idct16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_iadst16_idct16__neon_full, daedalus_vp9_iadst16_idct16__vector_full,
+    daedalus_vp9_iadst16_idct16__c_full;
+typedef void daedalus_vp9_iadst16_idct16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_idct16_item_fn daedalus_item_vp9_iadst16_idct16__neon_full,
+    daedalus_item_vp9_iadst16_idct16__vector_full, daedalus_item_vp9_iadst16_idct16__c_full;
+typedef void daedalus_vp9_iadst16_idct16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_iadst16_idct16_items_fn daedalus_items_vp9_iadst16_idct16__neon_full,
+    daedalus_items_vp9_iadst16_idct16__vector_full, daedalus_items_vp9_iadst16_idct16__c_full;
+typedef void daedalus_vp9_iadst16_idct16_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_idct16_clearing_fn daedalus_clearing_vp9_iadst16_idct16__neon_full, daedalus_clearing_vp9_iadst16_idct16__vector_full, daedalus_clearing_vp9_iadst16_idct16__c_full;
+typedef void daedalus_vp9_iadst16_idct16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst16_idct16_clearing_items_fn daedalus_clearing_items_vp9_iadst16_idct16__neon_full, daedalus_clearing_items_vp9_iadst16_idct16__vector_full, daedalus_clearing_items_vp9_iadst16_idct16__c_full;
 
-daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4_word,
+    daedalus_vp9_iadst4__glsl_full_p4, daedalus_vp9_iadst4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p4_word_keep,
+    daedalus_vp9_iadst4__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst4__neon_full_x2, daedalus_vp9_iadst4__vector_full_x2,
+    daedalus_vp9_iadst4__c_full;
+typedef void daedalus_vp9_iadst4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_item_fn daedalus_item_vp9_iadst4__neon_full_x2,
+    daedalus_item_vp9_iadst4__vector_full_x2, daedalus_item_vp9_iadst4__c_full;
+typedef void daedalus_vp9_iadst4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_iadst4_items_fn daedalus_items_vp9_iadst4__neon_full_x2,
+    daedalus_items_vp9_iadst4__vector_full_x2, daedalus_items_vp9_iadst4__c_full;
+typedef void daedalus_vp9_iadst4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_clearing_fn daedalus_clearing_vp9_iadst4__neon_full_x2,
+    daedalus_clearing_vp9_iadst4__vector_full_x2, daedalus_clearing_vp9_iadst4__c_full;
+typedef void daedalus_vp9_iadst4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst4_clearing_items_fn daedalus_clearing_items_vp9_iadst4__neon_full_x2,
+    daedalus_clearing_items_vp9_iadst4__vector_full_x2, daedalus_clearing_items_vp9_iadst4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
+    daedalus_vp9_iadst4_idct4__glsl_full_p4, daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep,
+    daedalus_vp9_iadst4_idct4__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full_x2, daedalus_vp9_iadst4_idct4__vector_full_x2,
+    daedalus_vp9_iadst4_idct4__c_full;
+typedef void daedalus_vp9_iadst4_idct4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_idct4_item_fn daedalus_item_vp9_iadst4_idct4__neon_full_x2,
+    daedalus_item_vp9_iadst4_idct4__vector_full_x2, daedalus_item_vp9_iadst4_idct4__c_full;
+typedef void daedalus_vp9_iadst4_idct4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst4_idct4_items_fn daedalus_items_vp9_iadst4_idct4__neon_full_x2,
+    daedalus_items_vp9_iadst4_idct4__vector_full_x2, daedalus_items_vp9_iadst4_idct4__c_full;
+typedef void daedalus_vp9_iadst4_idct4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_idct4_clearing_fn daedalus_clearing_vp9_iadst4_idct4__neon_full_x2, daedalus_clearing_vp9_iadst4_idct4__vector_full_x2, daedalus_clearing_vp9_iadst4_idct4__c_full;
+typedef void daedalus_vp9_iadst4_idct4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst4_idct4_clearing_items_fn daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2,
+    daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2,
+    daedalus_clearing_items_vp9_iadst4_idct4__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_iadst16_idct16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst16_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst16_idct16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst16_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst16_idct16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_iadst4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2_word_pack,
+    daedalus_vp9_iadst8__glsl_full_p2, daedalus_vp9_iadst8__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
+    daedalus_vp9_iadst8__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst8__neon_full, daedalus_vp9_iadst8__vector_full,
+    daedalus_vp9_iadst8__c_full;
+typedef void daedalus_vp9_iadst8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_item_fn daedalus_item_vp9_iadst8__neon_full,
+    daedalus_item_vp9_iadst8__vector_full, daedalus_item_vp9_iadst8__c_full;
+typedef void daedalus_vp9_iadst8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_iadst8_items_fn daedalus_items_vp9_iadst8__neon_full,
+    daedalus_items_vp9_iadst8__vector_full, daedalus_items_vp9_iadst8__c_full;
+typedef void daedalus_vp9_iadst8_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_clearing_fn daedalus_clearing_vp9_iadst8__neon_full,
+    daedalus_clearing_vp9_iadst8__vector_full, daedalus_clearing_vp9_iadst8__c_full;
+typedef void daedalus_vp9_iadst8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst8_clearing_items_fn daedalus_clearing_items_vp9_iadst8__neon_full,
+    daedalus_clearing_items_vp9_iadst8__vector_full, daedalus_clearing_items_vp9_iadst8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
+    daedalus_vp9_iadst8_idct8__glsl_full_p2, daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
+    daedalus_vp9_iadst8_idct8__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst8_idct8__neon_full, daedalus_vp9_iadst8_idct8__vector_full,
+    daedalus_vp9_iadst8_idct8__c_full;
+typedef void daedalus_vp9_iadst8_idct8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_idct8_item_fn daedalus_item_vp9_iadst8_idct8__neon_full,
+    daedalus_item_vp9_iadst8_idct8__vector_full, daedalus_item_vp9_iadst8_idct8__c_full;
+typedef void daedalus_vp9_iadst8_idct8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst8_idct8_items_fn daedalus_items_vp9_iadst8_idct8__neon_full,
+    daedalus_items_vp9_iadst8_idct8__vector_full, daedalus_items_vp9_iadst8_idct8__c_full;
+typedef void daedalus_vp9_iadst8_idct8_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_idct8_clearing_fn daedalus_clearing_vp9_iadst8_idct8__neon_full, daedalus_clearing_vp9_iadst8_idct8__vector_full, daedalus_clearing_vp9_iadst8_idct8__c_full;
+typedef void daedalus_vp9_iadst8_idct8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iadst8_idct8_clearing_items_fn daedalus_clearing_items_vp9_iadst8_idct8__neon_full,
+    daedalus_clearing_items_vp9_iadst8_idct8__vector_full,
+    daedalus_clearing_items_vp9_iadst8_idct8__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p2_word_pack;
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4_word,
+    daedalus_vp9_idct16__glsl_eob10_p2_word_pack, daedalus_vp9_idct16__glsl_eob38_p2_word_pack,
+    daedalus_vp9_idct16__glsl_dc_p4, daedalus_vp9_idct16__glsl_dc_p2_word,
+    daedalus_vp9_idct16__glsl_eob10_p2, daedalus_vp9_idct16__glsl_eob10_p4_word_pack,
+    daedalus_vp9_idct16__glsl_eob38_p2, daedalus_vp9_idct16__glsl_eob38_p4_word_pack,
+    daedalus_vp9_idct16__glsl_full_p2_word_pack, daedalus_vp9_idct16__glsl_full_p2,
+    daedalus_vp9_idct16__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_dc_p4_word,
+    daedalus_vp9_idct16__qpu_eob10_word_shuffle, daedalus_vp9_idct16__qpu_eob38_word_shuffle,
+    daedalus_vp9_idct16__qpu_dc_p2, daedalus_vp9_idct16__qpu_eob10, daedalus_vp9_idct16__qpu_eob38,
+    daedalus_vp9_idct16__qpu_full_word_shuffle, daedalus_vp9_idct16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct16__neon_dc, daedalus_vp9_idct16__neon_eob10,
+    daedalus_vp9_idct16__neon_eob38, daedalus_vp9_idct16__vector_dc,
+    daedalus_vp9_idct16__vector_eob10, daedalus_vp9_idct16__vector_eob38,
+    daedalus_vp9_idct16__c_dc, daedalus_vp9_idct16__c_eob10, daedalus_vp9_idct16__c_eob38,
+    daedalus_vp9_idct16__neon_full, daedalus_vp9_idct16__vector_full, daedalus_vp9_idct16__c_full;
+typedef void daedalus_vp9_idct16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_item_fn daedalus_item_vp9_idct16__neon_dc,
+    daedalus_item_vp9_idct16__neon_eob10, daedalus_item_vp9_idct16__neon_eob38,
+    daedalus_item_vp9_idct16__vector_dc, daedalus_item_vp9_idct16__vector_eob10,
+    daedalus_item_vp9_idct16__vector_eob38, daedalus_item_vp9_idct16__c_dc,
+    daedalus_item_vp9_idct16__c_eob10, daedalus_item_vp9_idct16__c_eob38,
+    daedalus_item_vp9_idct16__neon_full, daedalus_item_vp9_idct16__vector_full,
+    daedalus_item_vp9_idct16__c_full;
+typedef void daedalus_vp9_idct16_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+daedalus_vp9_idct16_items_fn daedalus_items_vp9_idct16__neon_dc,
+    daedalus_items_vp9_idct16__neon_eob10, daedalus_items_vp9_idct16__neon_eob38,
+    daedalus_items_vp9_idct16__vector_dc, daedalus_items_vp9_idct16__vector_eob10,
+    daedalus_items_vp9_idct16__vector_eob38, daedalus_items_vp9_idct16__c_dc,
+    daedalus_items_vp9_idct16__c_eob10, daedalus_items_vp9_idct16__c_eob38,
+    daedalus_items_vp9_idct16__neon_full, daedalus_items_vp9_idct16__vector_full,
+    daedalus_items_vp9_idct16__c_full;
+typedef void daedalus_vp9_idct16_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_clearing_fn daedalus_clearing_vp9_idct16__neon_dc,
+    daedalus_clearing_vp9_idct16__neon_eob10, daedalus_clearing_vp9_idct16__neon_eob38,
+    daedalus_clearing_vp9_idct16__vector_dc, daedalus_clearing_vp9_idct16__vector_eob10,
+    daedalus_clearing_vp9_idct16__vector_eob38, daedalus_clearing_vp9_idct16__c_dc,
+    daedalus_clearing_vp9_idct16__c_eob10, daedalus_clearing_vp9_idct16__c_eob38,
+    daedalus_clearing_vp9_idct16__neon_full, daedalus_clearing_vp9_idct16__vector_full,
+    daedalus_clearing_vp9_idct16__c_full;
+typedef void daedalus_vp9_idct16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+daedalus_vp9_idct16_clearing_items_fn daedalus_clearing_items_vp9_idct16__neon_dc,
+    daedalus_clearing_items_vp9_idct16__neon_eob10, daedalus_clearing_items_vp9_idct16__neon_eob38,
+    daedalus_clearing_items_vp9_idct16__vector_dc,
+    daedalus_clearing_items_vp9_idct16__vector_eob10,
+    daedalus_clearing_items_vp9_idct16__vector_eob38, daedalus_clearing_items_vp9_idct16__c_dc,
+    daedalus_clearing_items_vp9_idct16__c_eob10, daedalus_clearing_items_vp9_idct16__c_eob38,
+    daedalus_clearing_items_vp9_idct16__neon_full, daedalus_clearing_items_vp9_idct16__vector_full,
+    daedalus_clearing_items_vp9_idct16__c_full;
 
-extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst4_idct4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack,
+    daedalus_vp9_idct16_iadst16__glsl_full_p2, daedalus_vp9_idct16_iadst16__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle,
+    daedalus_vp9_idct16_iadst16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct16_iadst16__neon_full, daedalus_vp9_idct16_iadst16__vector_full,
+    daedalus_vp9_idct16_iadst16__c_full;
+typedef void daedalus_vp9_idct16_iadst16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct16_iadst16_item_fn daedalus_item_vp9_idct16_iadst16__neon_full,
+    daedalus_item_vp9_idct16_iadst16__vector_full, daedalus_item_vp9_idct16_iadst16__c_full;
+typedef void daedalus_vp9_idct16_iadst16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_iadst8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct16_iadst16_items_fn daedalus_items_vp9_idct16_iadst16__neon_full,
+    daedalus_items_vp9_idct16_iadst16__vector_full, daedalus_items_vp9_idct16_iadst16__c_full;
+typedef void daedalus_vp9_idct16_iadst16_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct16_iadst16_clearing_fn daedalus_clearing_vp9_idct16_iadst16__neon_full, daedalus_clearing_vp9_idct16_iadst16__vector_full, daedalus_clearing_vp9_idct16_iadst16__c_full;
+typedef void daedalus_vp9_idct16_iadst16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_idct16_iadst16_clearing_items_fn daedalus_clearing_items_vp9_idct16_iadst16__neon_full, daedalus_clearing_items_vp9_idct16_iadst16__vector_full, daedalus_clearing_items_vp9_idct16_iadst16__c_full;
 
-daedalus_cpu_fn daedalus_vp9_iadst8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_iadst8_idct8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst8_idct8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iadst8_idct8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_dc_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob10_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob38_word_shuffle;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p2_word_pack;
-
-daedalus_cpu_fn daedalus_vp9_idct16__neon_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__neon_eob10;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__neon_eob38;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__vector_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__vector_eob10;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_eob10(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__vector_eob38;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_eob38(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__c_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__c_eob10;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__c_eob38;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_dc_p2;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob10;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob38;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p4_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_full_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct16_iadst16__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct16_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct16_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct16_iadst16__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct16_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct16_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct16_iadst16__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_dc_p2_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob34_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob135_word_shuffle;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p2_word_pack;
-
-daedalus_cpu_fn daedalus_vp9_idct32__neon_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2_word,
+    daedalus_vp9_idct32__glsl_eob34_p2_word_pack, daedalus_vp9_idct32__glsl_eob135_p2_word_pack,
+    daedalus_vp9_idct32__glsl_dc_p2, daedalus_vp9_idct32__glsl_dc_p4_word,
+    daedalus_vp9_idct32__glsl_eob34_p2, daedalus_vp9_idct32__glsl_eob34_p4_word_pack,
+    daedalus_vp9_idct32__glsl_eob135_p2, daedalus_vp9_idct32__glsl_eob135_p4_word_pack,
+    daedalus_vp9_idct32__glsl_full_p2_word_pack, daedalus_vp9_idct32__glsl_full_p2,
+    daedalus_vp9_idct32__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_dc_p2_word,
+    daedalus_vp9_idct32__qpu_eob34_word_shuffle, daedalus_vp9_idct32__qpu_eob135_word_shuffle,
+    daedalus_vp9_idct32__qpu_dc_p2, daedalus_vp9_idct32__qpu_eob34,
+    daedalus_vp9_idct32__qpu_eob135, daedalus_vp9_idct32__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct32__neon_dc, daedalus_vp9_idct32__neon_eob34,
+    daedalus_vp9_idct32__neon_eob135, daedalus_vp9_idct32__vector_dc,
+    daedalus_vp9_idct32__vector_eob34, daedalus_vp9_idct32__vector_eob135,
+    daedalus_vp9_idct32__c_dc, daedalus_vp9_idct32__c_eob34, daedalus_vp9_idct32__c_eob135,
+    daedalus_vp9_idct32__neon_full, daedalus_vp9_idct32__vector_full, daedalus_vp9_idct32__c_full;
+typedef void daedalus_vp9_idct32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct32_item_fn daedalus_item_vp9_idct32__neon_dc,
+    daedalus_item_vp9_idct32__neon_eob34, daedalus_item_vp9_idct32__neon_eob135,
+    daedalus_item_vp9_idct32__vector_dc, daedalus_item_vp9_idct32__vector_eob34,
+    daedalus_item_vp9_idct32__vector_eob135, daedalus_item_vp9_idct32__c_dc,
+    daedalus_item_vp9_idct32__c_eob34, daedalus_item_vp9_idct32__c_eob135,
+    daedalus_item_vp9_idct32__neon_full, daedalus_item_vp9_idct32__vector_full,
+    daedalus_item_vp9_idct32__c_full;
+typedef void daedalus_vp9_idct32_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct32_items_fn daedalus_items_vp9_idct32__neon_dc,
+    daedalus_items_vp9_idct32__neon_eob34, daedalus_items_vp9_idct32__neon_eob135,
+    daedalus_items_vp9_idct32__vector_dc, daedalus_items_vp9_idct32__vector_eob34,
+    daedalus_items_vp9_idct32__vector_eob135, daedalus_items_vp9_idct32__c_dc,
+    daedalus_items_vp9_idct32__c_eob34, daedalus_items_vp9_idct32__c_eob135,
+    daedalus_items_vp9_idct32__neon_full, daedalus_items_vp9_idct32__vector_full,
+    daedalus_items_vp9_idct32__c_full;
+typedef void daedalus_vp9_idct32_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct32_clearing_fn daedalus_clearing_vp9_idct32__neon_dc,
+    daedalus_clearing_vp9_idct32__neon_eob34, daedalus_clearing_vp9_idct32__neon_eob135,
+    daedalus_clearing_vp9_idct32__vector_dc, daedalus_clearing_vp9_idct32__vector_eob34,
+    daedalus_clearing_vp9_idct32__vector_eob135, daedalus_clearing_vp9_idct32__c_dc,
+    daedalus_clearing_vp9_idct32__c_eob34, daedalus_clearing_vp9_idct32__c_eob135,
+    daedalus_clearing_vp9_idct32__neon_full, daedalus_clearing_vp9_idct32__vector_full,
+    daedalus_clearing_vp9_idct32__c_full;
+typedef void daedalus_vp9_idct32_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
     size_t meta_step);
+daedalus_vp9_idct32_clearing_items_fn daedalus_clearing_items_vp9_idct32__neon_dc,
+    daedalus_clearing_items_vp9_idct32__neon_eob34,
+    daedalus_clearing_items_vp9_idct32__neon_eob135, daedalus_clearing_items_vp9_idct32__vector_dc,
+    daedalus_clearing_items_vp9_idct32__vector_eob34,
+    daedalus_clearing_items_vp9_idct32__vector_eob135, daedalus_clearing_items_vp9_idct32__c_dc,
+    daedalus_clearing_items_vp9_idct32__c_eob34, daedalus_clearing_items_vp9_idct32__c_eob135,
+    daedalus_clearing_items_vp9_idct32__neon_full, daedalus_clearing_items_vp9_idct32__vector_full,
+    daedalus_clearing_items_vp9_idct32__c_full;
 
-daedalus_cpu_fn daedalus_vp9_idct32__neon_eob34;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__neon_eob135;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__vector_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__vector_eob34;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_eob34(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__vector_eob135;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_eob135(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__c_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__c_eob34;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__c_eob135;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_dc_p2;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob34;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob135;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p4_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct32__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct32__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word;
-
-daedalus_cpu_fn daedalus_vp9_idct4__neon_dc_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word, daedalus_vp9_idct4__glsl_dc_p4,
+    daedalus_vp9_idct4__glsl_dc_p2_word, daedalus_vp9_idct4__glsl_full_p4_word,
+    daedalus_vp9_idct4__glsl_full_p4, daedalus_vp9_idct4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word, daedalus_vp9_idct4__qpu_dc_p2,
+    daedalus_vp9_idct4__qpu_full_p4_word_keep, daedalus_vp9_idct4__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct4__neon_dc_x2, daedalus_vp9_idct4__vector_dc_x2,
+    daedalus_vp9_idct4__c_dc, daedalus_vp9_idct4__neon_full_x2, daedalus_vp9_idct4__vector_full_x2,
+    daedalus_vp9_idct4__c_full;
+typedef void daedalus_vp9_idct4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_item_fn daedalus_item_vp9_idct4__neon_dc_x2,
+    daedalus_item_vp9_idct4__vector_dc_x2, daedalus_item_vp9_idct4__c_dc,
+    daedalus_item_vp9_idct4__neon_full_x2, daedalus_item_vp9_idct4__vector_full_x2,
+    daedalus_item_vp9_idct4__c_full;
+typedef void daedalus_vp9_idct4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct4_items_fn daedalus_items_vp9_idct4__neon_dc_x2,
+    daedalus_items_vp9_idct4__vector_dc_x2, daedalus_items_vp9_idct4__c_dc,
+    daedalus_items_vp9_idct4__neon_full_x2, daedalus_items_vp9_idct4__vector_full_x2,
+    daedalus_items_vp9_idct4__c_full;
+typedef void daedalus_vp9_idct4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_clearing_fn daedalus_clearing_vp9_idct4__neon_dc_x2,
+    daedalus_clearing_vp9_idct4__vector_dc_x2, daedalus_clearing_vp9_idct4__c_dc,
+    daedalus_clearing_vp9_idct4__neon_full_x2, daedalus_clearing_vp9_idct4__vector_full_x2,
+    daedalus_clearing_vp9_idct4__c_full;
+typedef void daedalus_vp9_idct4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
+daedalus_vp9_idct4_clearing_items_fn daedalus_clearing_items_vp9_idct4__neon_dc_x2,
+    daedalus_clearing_items_vp9_idct4__vector_dc_x2, daedalus_clearing_items_vp9_idct4__c_dc,
+    daedalus_clearing_items_vp9_idct4__neon_full_x2,
+    daedalus_clearing_items_vp9_idct4__vector_full_x2, daedalus_clearing_items_vp9_idct4__c_full;
 
-daedalus_cpu_fn daedalus_vp9_idct4__vector_dc_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct4__c_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p2_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_idct4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p2_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct4_iadst4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
+    daedalus_vp9_idct4_iadst4__glsl_full_p4, daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
+    daedalus_vp9_idct4_iadst4__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full_x2, daedalus_vp9_idct4_iadst4__vector_full_x2,
+    daedalus_vp9_idct4_iadst4__c_full;
+typedef void daedalus_vp9_idct4_iadst4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct4_iadst4_item_fn daedalus_item_vp9_idct4_iadst4__neon_full_x2,
+    daedalus_item_vp9_idct4_iadst4__vector_full_x2, daedalus_item_vp9_idct4_iadst4__c_full;
+typedef void daedalus_vp9_idct4_iadst4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct4_iadst4_items_fn daedalus_items_vp9_idct4_iadst4__neon_full_x2,
+    daedalus_items_vp9_idct4_iadst4__vector_full_x2, daedalus_items_vp9_idct4_iadst4__c_full;
+typedef void daedalus_vp9_idct4_iadst4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_iadst4_clearing_fn daedalus_clearing_vp9_idct4_iadst4__neon_full_x2, daedalus_clearing_vp9_idct4_iadst4__vector_full_x2, daedalus_clearing_vp9_idct4_iadst4__c_full;
+typedef void daedalus_vp9_idct4_iadst4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_idct4_iadst4_clearing_items_fn daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2,
+    daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2,
+    daedalus_clearing_items_vp9_idct4_iadst4__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word_pack;
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word,
+    daedalus_vp9_idct8__glsl_eob12_p2_word_pack, daedalus_vp9_idct8__glsl_dc_p2_word,
+    daedalus_vp9_idct8__glsl_dc_p4, daedalus_vp9_idct8__glsl_eob12_p4_word_pack,
+    daedalus_vp9_idct8__glsl_eob12_p2, daedalus_vp9_idct8__glsl_full_p2_word_pack,
+    daedalus_vp9_idct8__glsl_full_p2_word, daedalus_vp9_idct8__glsl_full_p2;
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word,
+    daedalus_vp9_idct8__qpu_dc_p8_word, daedalus_vp9_idct8__qpu_eob12_p8_word,
+    daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle, daedalus_vp9_idct8__qpu_full_p8_word_keep,
+    daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads, daedalus_vp9_idct8__qpu_full_shuffle,
+    daedalus_vp9_idct8__qpu_full, daedalus_vp9_idct8__qpu_full_p2_word,
+    daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads;
+daedalus_cpu_fn daedalus_vp9_idct8__neon_dc, daedalus_vp9_idct8__neon_eob12,
+    daedalus_vp9_idct8__vector_dc, daedalus_vp9_idct8__vector_eob12, daedalus_vp9_idct8__c_dc,
+    daedalus_vp9_idct8__c_eob12, daedalus_vp9_idct8__neon_eob12_assumesum16,
+    daedalus_vp9_idct8__neon_full, daedalus_vp9_idct8__vector_full, daedalus_vp9_idct8__c_full,
+    daedalus_vp9_idct8__neon_full_assumesum16;
+typedef void daedalus_vp9_idct8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_item_fn daedalus_item_vp9_idct8__neon_dc,
+    daedalus_item_vp9_idct8__neon_eob12, daedalus_item_vp9_idct8__vector_dc,
+    daedalus_item_vp9_idct8__vector_eob12, daedalus_item_vp9_idct8__c_dc,
+    daedalus_item_vp9_idct8__c_eob12, daedalus_item_vp9_idct8__neon_eob12_assumesum16,
+    daedalus_item_vp9_idct8__neon_full, daedalus_item_vp9_idct8__vector_full,
+    daedalus_item_vp9_idct8__c_full, daedalus_item_vp9_idct8__neon_full_assumesum16;
+typedef void daedalus_vp9_idct8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct8_items_fn daedalus_items_vp9_idct8__neon_dc,
+    daedalus_items_vp9_idct8__neon_eob12, daedalus_items_vp9_idct8__vector_dc,
+    daedalus_items_vp9_idct8__vector_eob12, daedalus_items_vp9_idct8__c_dc,
+    daedalus_items_vp9_idct8__c_eob12, daedalus_items_vp9_idct8__neon_eob12_assumesum16,
+    daedalus_items_vp9_idct8__neon_full, daedalus_items_vp9_idct8__vector_full,
+    daedalus_items_vp9_idct8__c_full, daedalus_items_vp9_idct8__neon_full_assumesum16;
+typedef void daedalus_vp9_idct8_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int32_t eob);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_clearing_fn daedalus_clearing_vp9_idct8__neon_dc,
+    daedalus_clearing_vp9_idct8__neon_eob12, daedalus_clearing_vp9_idct8__vector_dc,
+    daedalus_clearing_vp9_idct8__vector_eob12, daedalus_clearing_vp9_idct8__c_dc,
+    daedalus_clearing_vp9_idct8__c_eob12, daedalus_clearing_vp9_idct8__neon_eob12_assumesum16,
+    daedalus_clearing_vp9_idct8__neon_full, daedalus_clearing_vp9_idct8__vector_full,
+    daedalus_clearing_vp9_idct8__c_full, daedalus_clearing_vp9_idct8__neon_full_assumesum16;
+typedef void daedalus_vp9_idct8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
+daedalus_vp9_idct8_clearing_items_fn daedalus_clearing_items_vp9_idct8__neon_dc,
+    daedalus_clearing_items_vp9_idct8__neon_eob12, daedalus_clearing_items_vp9_idct8__vector_dc,
+    daedalus_clearing_items_vp9_idct8__vector_eob12, daedalus_clearing_items_vp9_idct8__c_dc,
+    daedalus_clearing_items_vp9_idct8__c_eob12,
+    daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16,
+    daedalus_clearing_items_vp9_idct8__neon_full, daedalus_clearing_items_vp9_idct8__vector_full,
+    daedalus_clearing_items_vp9_idct8__c_full,
+    daedalus_clearing_items_vp9_idct8__neon_full_assumesum16;
 
-daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__vector_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__vector_eob12;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__c_eob12;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p4_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads;
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_full_assumesum16;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct8_10__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2_word,
+    daedalus_vp9_idct8_10__glsl_full_p2, daedalus_vp9_idct8_10__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
+    daedalus_vp9_idct8_10__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct8_10__neon_full, daedalus_vp9_idct8_10__vector_full,
+    daedalus_vp9_idct8_10__c_full;
+typedef void daedalus_vp9_idct8_10_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const int32_t *coeffs);
-void daedalus_items_vp9_idct8_10__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct8_10_item_fn daedalus_item_vp9_idct8_10__neon_full,
+    daedalus_item_vp9_idct8_10__vector_full, daedalus_item_vp9_idct8_10__c_full;
+typedef void daedalus_vp9_idct8_10_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
+daedalus_vp9_idct8_10_items_fn daedalus_items_vp9_idct8_10__neon_full,
+    daedalus_items_vp9_idct8_10__vector_full, daedalus_items_vp9_idct8_10__c_full;
 
-daedalus_cpu_fn daedalus_vp9_idct8_10__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const int32_t *coeffs);
-void daedalus_items_vp9_idct8_10__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct8_10__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const int32_t *coeffs);
-void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int32_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_idct8_iadst8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
+    daedalus_vp9_idct8_iadst8__glsl_full_p2, daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
+    daedalus_vp9_idct8_iadst8__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct8_iadst8__neon_full, daedalus_vp9_idct8_iadst8__vector_full,
+    daedalus_vp9_idct8_iadst8__c_full;
+typedef void daedalus_vp9_idct8_iadst8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct8_iadst8_item_fn daedalus_item_vp9_idct8_iadst8__neon_full,
+    daedalus_item_vp9_idct8_iadst8__vector_full, daedalus_item_vp9_idct8_iadst8__c_full;
+typedef void daedalus_vp9_idct8_iadst8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__neon_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct8_iadst8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct8_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_idct8_iadst8__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack;
-
-extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p2;
-
-extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_iwht4__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_idct8_iadst8_items_fn daedalus_items_vp9_idct8_iadst8__neon_full,
+    daedalus_items_vp9_idct8_iadst8__vector_full, daedalus_items_vp9_idct8_iadst8__c_full;
+typedef void daedalus_vp9_idct8_iadst8_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
-void daedalus_clearing_items_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_idct8_iadst8_clearing_fn daedalus_clearing_vp9_idct8_iadst8__neon_full, daedalus_clearing_vp9_idct8_iadst8__vector_full, daedalus_clearing_vp9_idct8_iadst8__c_full;
+typedef void daedalus_vp9_idct8_iadst8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_idct8_iadst8_clearing_items_fn daedalus_clearing_items_vp9_idct8_iadst8__neon_full,
+    daedalus_clearing_items_vp9_idct8_iadst8__vector_full,
+    daedalus_clearing_items_vp9_idct8_iadst8__c_full;
 
-daedalus_cpu_fn daedalus_vp9_iwht4__vector_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__vector_full_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
-
-daedalus_cpu_fn daedalus_vp9_iwht4__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4_word,
+    daedalus_vp9_iwht4__glsl_full_p4, daedalus_vp9_iwht4__glsl_full_p2_word_pack;
+extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep,
+    daedalus_vp9_iwht4__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iwht4__neon_full_x2, daedalus_vp9_iwht4__vector_full_x2,
+    daedalus_vp9_iwht4__c_full;
+typedef void daedalus_vp9_iwht4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iwht4_item_fn daedalus_item_vp9_iwht4__neon_full_x2,
+    daedalus_item_vp9_iwht4__vector_full_x2, daedalus_item_vp9_iwht4__c_full;
+typedef void daedalus_vp9_iwht4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_iwht4_items_fn daedalus_items_vp9_iwht4__neon_full_x2,
+    daedalus_items_vp9_iwht4__vector_full_x2, daedalus_items_vp9_iwht4__c_full;
+typedef void daedalus_vp9_iwht4_clearing_fn(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs);
+DAEDALUS_FLATTEN daedalus_vp9_iwht4_clearing_fn daedalus_clearing_vp9_iwht4__neon_full_x2,
+    daedalus_clearing_vp9_iwht4__vector_full_x2, daedalus_clearing_vp9_iwht4__c_full;
+typedef void daedalus_vp9_iwht4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+daedalus_vp9_iwht4_clearing_items_fn daedalus_clearing_items_vp9_iwht4__neon_full_x2,
+    daedalus_clearing_items_vp9_iwht4__vector_full_x2, daedalus_clearing_items_vp9_iwht4__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_lpf16_10_h__neon_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf16_10_h__glsl_full_p2, daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf16_10_h__qpu_full_word,
+    daedalus_vp9_lpf16_10_h__qpu_full_aside;
+daedalus_cpu_fn daedalus_vp9_lpf16_10_h__neon_full_early,
+    daedalus_vp9_lpf16_10_h__vector_full_early, daedalus_vp9_lpf16_10_h__c_full;
+typedef void daedalus_vp9_lpf16_10_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_10_h_item_fn daedalus_item_vp9_lpf16_10_h__neon_full_early,
+    daedalus_item_vp9_lpf16_10_h__vector_full_early, daedalus_item_vp9_lpf16_10_h__c_full;
+typedef void daedalus_vp9_lpf16_10_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf16_10_h_items_fn daedalus_items_vp9_lpf16_10_h__neon_full_early,
+    daedalus_items_vp9_lpf16_10_h__vector_full_early, daedalus_items_vp9_lpf16_10_h__c_full;
 
-daedalus_cpu_fn daedalus_vp9_lpf16_10_h__vector_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__vector_full_early(uint16_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_h__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf16_10_h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_h__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_word;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_lpf16_10_v__neon_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__neon_full_early(uint16_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_v__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf16_10_v__glsl_full_p2, daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_word,
+    daedalus_vp9_lpf16_10_v__qpu_full;
+daedalus_cpu_fn daedalus_vp9_lpf16_10_v__neon_full_early,
+    daedalus_vp9_lpf16_10_v__vector_full_early, daedalus_vp9_lpf16_10_v__c_full;
+typedef void daedalus_vp9_lpf16_10_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_10_v_item_fn daedalus_item_vp9_lpf16_10_v__neon_full_early,
+    daedalus_item_vp9_lpf16_10_v__vector_full_early, daedalus_item_vp9_lpf16_10_v__c_full;
+typedef void daedalus_vp9_lpf16_10_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf16_10_v_items_fn daedalus_items_vp9_lpf16_10_v__neon_full_early,
+    daedalus_items_vp9_lpf16_10_v__vector_full_early, daedalus_items_vp9_lpf16_10_v__c_full;
 
-daedalus_cpu_fn daedalus_vp9_lpf16_10_v__vector_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__vector_full_early(uint16_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_v__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf16_10_v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full;
-
-daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_h__vector_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__vector_full_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_h__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
+    daedalus_vp9_lpf4_h__glsl_full, daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word,
+    daedalus_vp9_lpf4_h__qpu_full, daedalus_vp9_lpf4_h__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_early, daedalus_vp9_lpf4_h__vector_full_early,
+    daedalus_vp9_lpf4_h__c_full, daedalus_vp9_lpf4_h__neon_full, daedalus_vp9_lpf4_h__neon_full_x2;
+typedef void daedalus_vp9_lpf4_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf4_h_item_fn daedalus_item_vp9_lpf4_h__neon_full_early,
+    daedalus_item_vp9_lpf4_h__vector_full_early, daedalus_item_vp9_lpf4_h__c_full,
+    daedalus_item_vp9_lpf4_h__neon_full, daedalus_item_vp9_lpf4_h__neon_full_x2;
+typedef void daedalus_vp9_lpf4_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf4_h_items_fn daedalus_items_vp9_lpf4_h__neon_full_early,
+    daedalus_items_vp9_lpf4_h__vector_full_early, daedalus_items_vp9_lpf4_h__c_full,
+    daedalus_items_vp9_lpf4_h__neon_full, daedalus_items_vp9_lpf4_h__neon_full_x2;
 
-extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early;
-
-daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full;
-
-daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_v__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_v__vector_full_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__vector_full_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
+    daedalus_vp9_lpf4_v__glsl_full, daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word,
+    daedalus_vp9_lpf4_v__qpu_full, daedalus_vp9_lpf4_v__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_early, daedalus_vp9_lpf4_v__vector_full_early,
+    daedalus_vp9_lpf4_v__c_full, daedalus_vp9_lpf4_v__neon_full, daedalus_vp9_lpf4_v__neon_full_x2;
+typedef void daedalus_vp9_lpf4_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf4_v_item_fn daedalus_item_vp9_lpf4_v__neon_full_early,
+    daedalus_item_vp9_lpf4_v__vector_full_early, daedalus_item_vp9_lpf4_v__c_full,
+    daedalus_item_vp9_lpf4_v__neon_full, daedalus_item_vp9_lpf4_v__neon_full_x2;
+typedef void daedalus_vp9_lpf4_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf4_v_items_fn daedalus_items_vp9_lpf4_v__neon_full_early,
+    daedalus_items_vp9_lpf4_v__vector_full_early, daedalus_items_vp9_lpf4_v__c_full,
+    daedalus_items_vp9_lpf4_v__neon_full, daedalus_items_vp9_lpf4_v__neon_full_x2;
 
-extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early;
-
-daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf4_v__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2;
-
-daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf8_h__vector_full_branch_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf8_h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf8_h__glsl_full_p2, daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word,
+    daedalus_vp9_lpf8_h__qpu_full, daedalus_vp9_lpf8_h__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full_branch_early,
+    daedalus_vp9_lpf8_h__vector_full_branch_early, daedalus_vp9_lpf8_h__c_full,
+    daedalus_vp9_lpf8_h__neon_full;
+typedef void daedalus_vp9_lpf8_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_h_item_fn daedalus_item_vp9_lpf8_h__neon_full_branch_early,
+    daedalus_item_vp9_lpf8_h__vector_full_branch_early, daedalus_item_vp9_lpf8_h__c_full,
+    daedalus_item_vp9_lpf8_h__neon_full;
+typedef void daedalus_vp9_lpf8_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf8_h_items_fn daedalus_items_vp9_lpf8_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf8_h__vector_full_branch_early, daedalus_items_vp9_lpf8_h__c_full,
+    daedalus_items_vp9_lpf8_h__neon_full;
 
-extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early;
-
-daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early;
-
-extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full;
-
-daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf8_v__vector_full_branch_early;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
-    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_lpf8_v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf8_v__glsl_full, daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word,
+    daedalus_vp9_lpf8_v__qpu_full, daedalus_vp9_lpf8_v__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full_branch_early,
+    daedalus_vp9_lpf8_v__vector_full_branch_early, daedalus_vp9_lpf8_v__c_full,
+    daedalus_vp9_lpf8_v__neon_full;
+typedef void daedalus_vp9_lpf8_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_v_item_fn daedalus_item_vp9_lpf8_v__neon_full_branch_early,
+    daedalus_item_vp9_lpf8_v__vector_full_branch_early, daedalus_item_vp9_lpf8_v__c_full,
+    daedalus_item_vp9_lpf8_v__neon_full;
+typedef void daedalus_vp9_lpf8_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf8_v_items_fn daedalus_items_vp9_lpf8_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf8_v__vector_full_branch_early, daedalus_items_vp9_lpf8_v__c_full,
+    daedalus_items_vp9_lpf8_v__neon_full;
 
-extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4;
+extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_16h__glsl_full_p4, daedalus_vp9_mc_16h__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned, daedalus_vp9_mc_16h__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8_dot, daedalus_vp9_mc_16h__neon_sub8,
+    daedalus_vp9_mc_16h__vector_sub8, daedalus_vp9_mc_16h__c_sub8, daedalus_vp9_mc_16h__c_rows8,
+    daedalus_vp9_mc_16h__neon_full, daedalus_vp9_mc_16h__vector_full, daedalus_vp9_mc_16h__c_full;
+typedef void daedalus_vp9_mc_16h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16h_item_fn daedalus_item_vp9_mc_16h__neon_sub8_dot,
+    daedalus_item_vp9_mc_16h__neon_sub8, daedalus_item_vp9_mc_16h__vector_sub8,
+    daedalus_item_vp9_mc_16h__c_sub8, daedalus_item_vp9_mc_16h__c_rows8,
+    daedalus_item_vp9_mc_16h__neon_full, daedalus_item_vp9_mc_16h__vector_full,
+    daedalus_item_vp9_mc_16h__c_full;
+typedef void daedalus_vp9_mc_16h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16h_items_fn daedalus_items_vp9_mc_16h__neon_sub8_dot,
+    daedalus_items_vp9_mc_16h__neon_sub8, daedalus_items_vp9_mc_16h__vector_sub8,
+    daedalus_items_vp9_mc_16h__c_sub8, daedalus_items_vp9_mc_16h__c_rows8,
+    daedalus_items_vp9_mc_16h__neon_full, daedalus_items_vp9_mc_16h__vector_full,
+    daedalus_items_vp9_mc_16h__c_full;
+typedef void daedalus_vp9_mc_16h_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_16h_tall_fn daedalus_tall_vp9_mc_16h__neon_sub8_dot,
+    daedalus_tall_vp9_mc_16h__neon_sub8, daedalus_tall_vp9_mc_16h__vector_sub8,
+    daedalus_tall_vp9_mc_16h__c_sub8, daedalus_tall_vp9_mc_16h__c_rows8;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early;
-
-daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh);
-void daedalus_items_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_16h_avg__glsl_full_p4, daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned, daedalus_vp9_mc_16h_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8_dot, daedalus_vp9_mc_16h_avg__neon_sub8,
+    daedalus_vp9_mc_16h_avg__vector_sub8, daedalus_vp9_mc_16h_avg__c_sub8,
+    daedalus_vp9_mc_16h_avg__c_rows8, daedalus_vp9_mc_16h_avg__neon_full,
+    daedalus_vp9_mc_16h_avg__vector_full, daedalus_vp9_mc_16h_avg__c_full;
+typedef void daedalus_vp9_mc_16h_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_16h_avg_item_fn daedalus_item_vp9_mc_16h_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_16h_avg__neon_sub8, daedalus_item_vp9_mc_16h_avg__vector_sub8,
+    daedalus_item_vp9_mc_16h_avg__c_sub8, daedalus_item_vp9_mc_16h_avg__c_rows8,
+    daedalus_item_vp9_mc_16h_avg__neon_full, daedalus_item_vp9_mc_16h_avg__vector_full,
+    daedalus_item_vp9_mc_16h_avg__c_full;
+typedef void daedalus_vp9_mc_16h_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16h_avg_items_fn daedalus_items_vp9_mc_16h_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_16h_avg__neon_sub8, daedalus_items_vp9_mc_16h_avg__vector_sub8,
+    daedalus_items_vp9_mc_16h_avg__c_sub8, daedalus_items_vp9_mc_16h_avg__c_rows8,
+    daedalus_items_vp9_mc_16h_avg__neon_full, daedalus_items_vp9_mc_16h_avg__vector_full,
+    daedalus_items_vp9_mc_16h_avg__c_full;
+typedef void daedalus_vp9_mc_16h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_16h_avg_tall_fn daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8, daedalus_tall_vp9_mc_16h_avg__vector_sub8,
+    daedalus_tall_vp9_mc_16h_avg__c_sub8, daedalus_tall_vp9_mc_16h_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_16hv__glsl_full_p4, daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_mc_16hv__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8_dot, daedalus_vp9_mc_16hv__neon_sub8,
+    daedalus_vp9_mc_16hv__vector_sub8, daedalus_vp9_mc_16hv__c_sub8, daedalus_vp9_mc_16hv__c_rows8,
+    daedalus_vp9_mc_16hv__neon_full, daedalus_vp9_mc_16hv__vector_full,
+    daedalus_vp9_mc_16hv__c_full;
+typedef void daedalus_vp9_mc_16hv_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16hv_item_fn daedalus_item_vp9_mc_16hv__neon_sub8_dot,
+    daedalus_item_vp9_mc_16hv__neon_sub8, daedalus_item_vp9_mc_16hv__vector_sub8,
+    daedalus_item_vp9_mc_16hv__c_sub8, daedalus_item_vp9_mc_16hv__c_rows8,
+    daedalus_item_vp9_mc_16hv__neon_full, daedalus_item_vp9_mc_16hv__vector_full,
+    daedalus_item_vp9_mc_16hv__c_full;
+typedef void daedalus_vp9_mc_16hv_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16hv_items_fn daedalus_items_vp9_mc_16hv__neon_sub8_dot,
+    daedalus_items_vp9_mc_16hv__neon_sub8, daedalus_items_vp9_mc_16hv__vector_sub8,
+    daedalus_items_vp9_mc_16hv__c_sub8, daedalus_items_vp9_mc_16hv__c_rows8,
+    daedalus_items_vp9_mc_16hv__neon_full, daedalus_items_vp9_mc_16hv__vector_full,
+    daedalus_items_vp9_mc_16hv__c_full;
+typedef void daedalus_vp9_mc_16hv_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_16hv_tall_fn daedalus_tall_vp9_mc_16hv__neon_sub8_dot,
+    daedalus_tall_vp9_mc_16hv__neon_sub8, daedalus_tall_vp9_mc_16hv__vector_sub8,
+    daedalus_tall_vp9_mc_16hv__c_sub8, daedalus_tall_vp9_mc_16hv__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_16hv_avg__glsl_full_p4, daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_16hv_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8_dot, daedalus_vp9_mc_16hv_avg__neon_sub8,
+    daedalus_vp9_mc_16hv_avg__vector_sub8, daedalus_vp9_mc_16hv_avg__c_sub8,
+    daedalus_vp9_mc_16hv_avg__c_rows8, daedalus_vp9_mc_16hv_avg__neon_full,
+    daedalus_vp9_mc_16hv_avg__vector_full, daedalus_vp9_mc_16hv_avg__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_16hv_avg_item_fn daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8, daedalus_item_vp9_mc_16hv_avg__vector_sub8,
+    daedalus_item_vp9_mc_16hv_avg__c_sub8, daedalus_item_vp9_mc_16hv_avg__c_rows8,
+    daedalus_item_vp9_mc_16hv_avg__neon_full, daedalus_item_vp9_mc_16hv_avg__vector_full,
+    daedalus_item_vp9_mc_16hv_avg__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16hv_avg_items_fn daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8, daedalus_items_vp9_mc_16hv_avg__vector_sub8,
+    daedalus_items_vp9_mc_16hv_avg__c_sub8, daedalus_items_vp9_mc_16hv_avg__c_rows8,
+    daedalus_items_vp9_mc_16hv_avg__neon_full, daedalus_items_vp9_mc_16hv_avg__vector_full,
+    daedalus_items_vp9_mc_16hv_avg__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+daedalus_vp9_mc_16hv_avg_tall_fn daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8, daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8, daedalus_tall_vp9_mc_16hv_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16v__glsl_full_p4, daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16v__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16v__neon_sub8, daedalus_vp9_mc_16v__vector_sub8,
+    daedalus_vp9_mc_16v__c_sub8, daedalus_vp9_mc_16v__c_rows8, daedalus_vp9_mc_16v__neon_full,
+    daedalus_vp9_mc_16v__vector_full, daedalus_vp9_mc_16v__c_full;
+typedef void daedalus_vp9_mc_16v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16v_item_fn daedalus_item_vp9_mc_16v__neon_sub8,
+    daedalus_item_vp9_mc_16v__vector_sub8, daedalus_item_vp9_mc_16v__c_sub8,
+    daedalus_item_vp9_mc_16v__c_rows8, daedalus_item_vp9_mc_16v__neon_full,
+    daedalus_item_vp9_mc_16v__vector_full, daedalus_item_vp9_mc_16v__c_full;
+typedef void daedalus_vp9_mc_16v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_16v_items_fn daedalus_items_vp9_mc_16v__neon_sub8,
+    daedalus_items_vp9_mc_16v__vector_sub8, daedalus_items_vp9_mc_16v__c_sub8,
+    daedalus_items_vp9_mc_16v__c_rows8, daedalus_items_vp9_mc_16v__neon_full,
+    daedalus_items_vp9_mc_16v__vector_full, daedalus_items_vp9_mc_16v__c_full;
+typedef void daedalus_vp9_mc_16v_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_16v_tall_fn daedalus_tall_vp9_mc_16v__neon_sub8,
+    daedalus_tall_vp9_mc_16v__vector_sub8, daedalus_tall_vp9_mc_16v__c_sub8,
+    daedalus_tall_vp9_mc_16v__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16v_avg__glsl_full_p4, daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16v_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_sub8, daedalus_vp9_mc_16v_avg__vector_sub8,
+    daedalus_vp9_mc_16v_avg__c_sub8, daedalus_vp9_mc_16v_avg__c_rows8,
+    daedalus_vp9_mc_16v_avg__neon_full, daedalus_vp9_mc_16v_avg__vector_full,
+    daedalus_vp9_mc_16v_avg__c_full;
+typedef void daedalus_vp9_mc_16v_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_16v_avg_item_fn daedalus_item_vp9_mc_16v_avg__neon_sub8,
+    daedalus_item_vp9_mc_16v_avg__vector_sub8, daedalus_item_vp9_mc_16v_avg__c_sub8,
+    daedalus_item_vp9_mc_16v_avg__c_rows8, daedalus_item_vp9_mc_16v_avg__neon_full,
+    daedalus_item_vp9_mc_16v_avg__vector_full, daedalus_item_vp9_mc_16v_avg__c_full;
+typedef void daedalus_vp9_mc_16v_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_mc_16v_avg_items_fn daedalus_items_vp9_mc_16v_avg__neon_sub8,
+    daedalus_items_vp9_mc_16v_avg__vector_sub8, daedalus_items_vp9_mc_16v_avg__c_sub8,
+    daedalus_items_vp9_mc_16v_avg__c_rows8, daedalus_items_vp9_mc_16v_avg__neon_full,
+    daedalus_items_vp9_mc_16v_avg__vector_full, daedalus_items_vp9_mc_16v_avg__c_full;
+typedef void daedalus_vp9_mc_16v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_16v_avg_tall_fn daedalus_tall_vp9_mc_16v_avg__neon_sub8,
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8, daedalus_tall_vp9_mc_16v_avg__c_sub8,
+    daedalus_tall_vp9_mc_16v_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_32h__glsl_full_p4, daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned, daedalus_vp9_mc_32h__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32h__neon_sub8_dot, daedalus_vp9_mc_32h__neon_sub8,
+    daedalus_vp9_mc_32h__vector_sub8, daedalus_vp9_mc_32h__c_sub8, daedalus_vp9_mc_32h__c_rows8,
+    daedalus_vp9_mc_32h__neon_full, daedalus_vp9_mc_32h__vector_full, daedalus_vp9_mc_32h__c_full;
+typedef void daedalus_vp9_mc_32h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32h_item_fn daedalus_item_vp9_mc_32h__neon_sub8_dot,
+    daedalus_item_vp9_mc_32h__neon_sub8, daedalus_item_vp9_mc_32h__vector_sub8,
+    daedalus_item_vp9_mc_32h__c_sub8, daedalus_item_vp9_mc_32h__c_rows8,
+    daedalus_item_vp9_mc_32h__neon_full, daedalus_item_vp9_mc_32h__vector_full,
+    daedalus_item_vp9_mc_32h__c_full;
+typedef void daedalus_vp9_mc_32h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32h_items_fn daedalus_items_vp9_mc_32h__neon_sub8_dot,
+    daedalus_items_vp9_mc_32h__neon_sub8, daedalus_items_vp9_mc_32h__vector_sub8,
+    daedalus_items_vp9_mc_32h__c_sub8, daedalus_items_vp9_mc_32h__c_rows8,
+    daedalus_items_vp9_mc_32h__neon_full, daedalus_items_vp9_mc_32h__vector_full,
+    daedalus_items_vp9_mc_32h__c_full;
+typedef void daedalus_vp9_mc_32h_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_32h_tall_fn daedalus_tall_vp9_mc_32h__neon_sub8_dot,
+    daedalus_tall_vp9_mc_32h__neon_sub8, daedalus_tall_vp9_mc_32h__vector_sub8,
+    daedalus_tall_vp9_mc_32h__c_sub8, daedalus_tall_vp9_mc_32h__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_32h_avg__glsl_full_p4, daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned, daedalus_vp9_mc_32h_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_sub8_dot, daedalus_vp9_mc_32h_avg__neon_sub8,
+    daedalus_vp9_mc_32h_avg__vector_sub8, daedalus_vp9_mc_32h_avg__c_sub8,
+    daedalus_vp9_mc_32h_avg__c_rows8, daedalus_vp9_mc_32h_avg__neon_full,
+    daedalus_vp9_mc_32h_avg__vector_full, daedalus_vp9_mc_32h_avg__c_full;
+typedef void daedalus_vp9_mc_32h_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_32h_avg_item_fn daedalus_item_vp9_mc_32h_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_32h_avg__neon_sub8, daedalus_item_vp9_mc_32h_avg__vector_sub8,
+    daedalus_item_vp9_mc_32h_avg__c_sub8, daedalus_item_vp9_mc_32h_avg__c_rows8,
+    daedalus_item_vp9_mc_32h_avg__neon_full, daedalus_item_vp9_mc_32h_avg__vector_full,
+    daedalus_item_vp9_mc_32h_avg__c_full;
+typedef void daedalus_vp9_mc_32h_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32h_avg_items_fn daedalus_items_vp9_mc_32h_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_32h_avg__neon_sub8, daedalus_items_vp9_mc_32h_avg__vector_sub8,
+    daedalus_items_vp9_mc_32h_avg__c_sub8, daedalus_items_vp9_mc_32h_avg__c_rows8,
+    daedalus_items_vp9_mc_32h_avg__neon_full, daedalus_items_vp9_mc_32h_avg__vector_full,
+    daedalus_items_vp9_mc_32h_avg__c_full;
+typedef void daedalus_vp9_mc_32h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_32h_avg_tall_fn daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8, daedalus_tall_vp9_mc_32h_avg__vector_sub8,
+    daedalus_tall_vp9_mc_32h_avg__c_sub8, daedalus_tall_vp9_mc_32h_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_32h__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_32hv__glsl_full_p4, daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_mc_32hv__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_sub8_dot, daedalus_vp9_mc_32hv__neon_sub8,
+    daedalus_vp9_mc_32hv__vector_sub8, daedalus_vp9_mc_32hv__c_sub8, daedalus_vp9_mc_32hv__c_rows8,
+    daedalus_vp9_mc_32hv__neon_full, daedalus_vp9_mc_32hv__vector_full,
+    daedalus_vp9_mc_32hv__c_full;
+typedef void daedalus_vp9_mc_32hv_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32hv_item_fn daedalus_item_vp9_mc_32hv__neon_sub8_dot,
+    daedalus_item_vp9_mc_32hv__neon_sub8, daedalus_item_vp9_mc_32hv__vector_sub8,
+    daedalus_item_vp9_mc_32hv__c_sub8, daedalus_item_vp9_mc_32hv__c_rows8,
+    daedalus_item_vp9_mc_32hv__neon_full, daedalus_item_vp9_mc_32hv__vector_full,
+    daedalus_item_vp9_mc_32hv__c_full;
+typedef void daedalus_vp9_mc_32hv_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32hv_items_fn daedalus_items_vp9_mc_32hv__neon_sub8_dot,
+    daedalus_items_vp9_mc_32hv__neon_sub8, daedalus_items_vp9_mc_32hv__vector_sub8,
+    daedalus_items_vp9_mc_32hv__c_sub8, daedalus_items_vp9_mc_32hv__c_rows8,
+    daedalus_items_vp9_mc_32hv__neon_full, daedalus_items_vp9_mc_32hv__vector_full,
+    daedalus_items_vp9_mc_32hv__c_full;
+typedef void daedalus_vp9_mc_32hv_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_32hv_tall_fn daedalus_tall_vp9_mc_32hv__neon_sub8_dot,
+    daedalus_tall_vp9_mc_32hv__neon_sub8, daedalus_tall_vp9_mc_32hv__vector_sub8,
+    daedalus_tall_vp9_mc_32hv__c_sub8, daedalus_tall_vp9_mc_32hv__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_32h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_32h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_32hv_avg__glsl_full_p4, daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_32hv_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_sub8_dot, daedalus_vp9_mc_32hv_avg__neon_sub8,
+    daedalus_vp9_mc_32hv_avg__vector_sub8, daedalus_vp9_mc_32hv_avg__c_sub8,
+    daedalus_vp9_mc_32hv_avg__c_rows8, daedalus_vp9_mc_32hv_avg__neon_full,
+    daedalus_vp9_mc_32hv_avg__vector_full, daedalus_vp9_mc_32hv_avg__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_32hv_avg_item_fn daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8, daedalus_item_vp9_mc_32hv_avg__vector_sub8,
+    daedalus_item_vp9_mc_32hv_avg__c_sub8, daedalus_item_vp9_mc_32hv_avg__c_rows8,
+    daedalus_item_vp9_mc_32hv_avg__neon_full, daedalus_item_vp9_mc_32hv_avg__vector_full,
+    daedalus_item_vp9_mc_32hv_avg__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32hv_avg_items_fn daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_32hv_avg__neon_sub8, daedalus_items_vp9_mc_32hv_avg__vector_sub8,
+    daedalus_items_vp9_mc_32hv_avg__c_sub8, daedalus_items_vp9_mc_32hv_avg__c_rows8,
+    daedalus_items_vp9_mc_32hv_avg__neon_full, daedalus_items_vp9_mc_32hv_avg__vector_full,
+    daedalus_items_vp9_mc_32hv_avg__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+daedalus_vp9_mc_32hv_avg_tall_fn daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8, daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8, daedalus_tall_vp9_mc_32hv_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32v__glsl_full_p4, daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32v__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32v__neon_sub8, daedalus_vp9_mc_32v__vector_sub8,
+    daedalus_vp9_mc_32v__c_sub8, daedalus_vp9_mc_32v__c_rows8, daedalus_vp9_mc_32v__neon_full,
+    daedalus_vp9_mc_32v__vector_full, daedalus_vp9_mc_32v__c_full;
+typedef void daedalus_vp9_mc_32v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32v_item_fn daedalus_item_vp9_mc_32v__neon_sub8,
+    daedalus_item_vp9_mc_32v__vector_sub8, daedalus_item_vp9_mc_32v__c_sub8,
+    daedalus_item_vp9_mc_32v__c_rows8, daedalus_item_vp9_mc_32v__neon_full,
+    daedalus_item_vp9_mc_32v__vector_full, daedalus_item_vp9_mc_32v__c_full;
+typedef void daedalus_vp9_mc_32v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_32v_items_fn daedalus_items_vp9_mc_32v__neon_sub8,
+    daedalus_items_vp9_mc_32v__vector_sub8, daedalus_items_vp9_mc_32v__c_sub8,
+    daedalus_items_vp9_mc_32v__c_rows8, daedalus_items_vp9_mc_32v__neon_full,
+    daedalus_items_vp9_mc_32v__vector_full, daedalus_items_vp9_mc_32v__c_full;
+typedef void daedalus_vp9_mc_32v_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_32v_tall_fn daedalus_tall_vp9_mc_32v__neon_sub8,
+    daedalus_tall_vp9_mc_32v__vector_sub8, daedalus_tall_vp9_mc_32v__c_sub8,
+    daedalus_tall_vp9_mc_32v__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_32v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32v_avg__glsl_full_p4, daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32v_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__neon_sub8, daedalus_vp9_mc_32v_avg__vector_sub8,
+    daedalus_vp9_mc_32v_avg__c_sub8, daedalus_vp9_mc_32v_avg__c_rows8,
+    daedalus_vp9_mc_32v_avg__neon_full, daedalus_vp9_mc_32v_avg__vector_full,
+    daedalus_vp9_mc_32v_avg__c_full;
+typedef void daedalus_vp9_mc_32v_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_32v_avg_item_fn daedalus_item_vp9_mc_32v_avg__neon_sub8,
+    daedalus_item_vp9_mc_32v_avg__vector_sub8, daedalus_item_vp9_mc_32v_avg__c_sub8,
+    daedalus_item_vp9_mc_32v_avg__c_rows8, daedalus_item_vp9_mc_32v_avg__neon_full,
+    daedalus_item_vp9_mc_32v_avg__vector_full, daedalus_item_vp9_mc_32v_avg__c_full;
+typedef void daedalus_vp9_mc_32v_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_mc_32v_avg_items_fn daedalus_items_vp9_mc_32v_avg__neon_sub8,
+    daedalus_items_vp9_mc_32v_avg__vector_sub8, daedalus_items_vp9_mc_32v_avg__c_sub8,
+    daedalus_items_vp9_mc_32v_avg__c_rows8, daedalus_items_vp9_mc_32v_avg__neon_full,
+    daedalus_items_vp9_mc_32v_avg__vector_full, daedalus_items_vp9_mc_32v_avg__c_full;
+typedef void daedalus_vp9_mc_32v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_32v_avg_tall_fn daedalus_tall_vp9_mc_32v_avg__neon_sub8,
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8, daedalus_tall_vp9_mc_32v_avg__c_sub8,
+    daedalus_tall_vp9_mc_32v_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_4h__glsl_full_p4, daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot,
+    daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned, daedalus_vp9_mc_4h__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_dot, daedalus_vp9_mc_4h__neon_sub8_x2,
+    daedalus_vp9_mc_4h__neon_sub4_dot, daedalus_vp9_mc_4h__neon_sub4,
+    daedalus_vp9_mc_4h__vector_sub8_x2, daedalus_vp9_mc_4h__vector_sub4,
+    daedalus_vp9_mc_4h__c_sub8, daedalus_vp9_mc_4h__c_rows8, daedalus_vp9_mc_4h__c_sub4,
+    daedalus_vp9_mc_4h__neon_full, daedalus_vp9_mc_4h__vector_full, daedalus_vp9_mc_4h__c_full;
+typedef void daedalus_vp9_mc_4h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4h_item_fn daedalus_item_vp9_mc_4h__neon_sub8_dot,
+    daedalus_item_vp9_mc_4h__neon_sub8_x2, daedalus_item_vp9_mc_4h__neon_sub4_dot,
+    daedalus_item_vp9_mc_4h__neon_sub4, daedalus_item_vp9_mc_4h__vector_sub8_x2,
+    daedalus_item_vp9_mc_4h__vector_sub4, daedalus_item_vp9_mc_4h__c_sub8,
+    daedalus_item_vp9_mc_4h__c_rows8, daedalus_item_vp9_mc_4h__c_sub4,
+    daedalus_item_vp9_mc_4h__neon_full, daedalus_item_vp9_mc_4h__vector_full,
+    daedalus_item_vp9_mc_4h__c_full;
+typedef void daedalus_vp9_mc_4h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_32v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4h_items_fn daedalus_items_vp9_mc_4h__neon_sub8_dot,
+    daedalus_items_vp9_mc_4h__neon_sub8_x2, daedalus_items_vp9_mc_4h__neon_sub4_dot,
+    daedalus_items_vp9_mc_4h__neon_sub4, daedalus_items_vp9_mc_4h__vector_sub8_x2,
+    daedalus_items_vp9_mc_4h__vector_sub4, daedalus_items_vp9_mc_4h__c_sub8,
+    daedalus_items_vp9_mc_4h__c_rows8, daedalus_items_vp9_mc_4h__c_sub4,
+    daedalus_items_vp9_mc_4h__neon_full, daedalus_items_vp9_mc_4h__vector_full,
+    daedalus_items_vp9_mc_4h__c_full;
+typedef void daedalus_vp9_mc_4h_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_4h_tall_fn daedalus_tall_vp9_mc_4h__neon_sub8_dot,
+    daedalus_tall_vp9_mc_4h__neon_sub8_x2, daedalus_tall_vp9_mc_4h__vector_sub8_x2,
+    daedalus_tall_vp9_mc_4h__c_sub8, daedalus_tall_vp9_mc_4h__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_4h_avg__glsl_full_p4, daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot,
+    daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned, daedalus_vp9_mc_4h_avg__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_dot, daedalus_vp9_mc_4h_avg__neon_sub8_x2,
+    daedalus_vp9_mc_4h_avg__neon_sub4_dot, daedalus_vp9_mc_4h_avg__neon_sub4,
+    daedalus_vp9_mc_4h_avg__vector_sub8_x2, daedalus_vp9_mc_4h_avg__vector_sub4,
+    daedalus_vp9_mc_4h_avg__c_sub8, daedalus_vp9_mc_4h_avg__c_rows8,
+    daedalus_vp9_mc_4h_avg__c_sub4, daedalus_vp9_mc_4h_avg__neon_full,
+    daedalus_vp9_mc_4h_avg__vector_full, daedalus_vp9_mc_4h_avg__c_full;
+typedef void daedalus_vp9_mc_4h_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4h_avg_item_fn daedalus_item_vp9_mc_4h_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_x2, daedalus_item_vp9_mc_4h_avg__neon_sub4_dot,
+    daedalus_item_vp9_mc_4h_avg__neon_sub4, daedalus_item_vp9_mc_4h_avg__vector_sub8_x2,
+    daedalus_item_vp9_mc_4h_avg__vector_sub4, daedalus_item_vp9_mc_4h_avg__c_sub8,
+    daedalus_item_vp9_mc_4h_avg__c_rows8, daedalus_item_vp9_mc_4h_avg__c_sub4,
+    daedalus_item_vp9_mc_4h_avg__neon_full, daedalus_item_vp9_mc_4h_avg__vector_full,
+    daedalus_item_vp9_mc_4h_avg__c_full;
+typedef void daedalus_vp9_mc_4h_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4h_avg_items_fn daedalus_items_vp9_mc_4h_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_4h_avg__neon_sub8_x2, daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
+    daedalus_items_vp9_mc_4h_avg__neon_sub4, daedalus_items_vp9_mc_4h_avg__vector_sub8_x2,
+    daedalus_items_vp9_mc_4h_avg__vector_sub4, daedalus_items_vp9_mc_4h_avg__c_sub8,
+    daedalus_items_vp9_mc_4h_avg__c_rows8, daedalus_items_vp9_mc_4h_avg__c_sub4,
+    daedalus_items_vp9_mc_4h_avg__neon_full, daedalus_items_vp9_mc_4h_avg__vector_full,
+    daedalus_items_vp9_mc_4h_avg__c_full;
+typedef void daedalus_vp9_mc_4h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_4h_avg_tall_fn daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2, daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
+    daedalus_tall_vp9_mc_4h_avg__c_sub8, daedalus_tall_vp9_mc_4h_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_4hv__glsl_full_p4, daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_mc_4hv__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_dot, daedalus_vp9_mc_4hv__neon_sub8_x2,
+    daedalus_vp9_mc_4hv__neon_sub4_dot, daedalus_vp9_mc_4hv__neon_sub4,
+    daedalus_vp9_mc_4hv__vector_sub8_x2, daedalus_vp9_mc_4hv__vector_sub4,
+    daedalus_vp9_mc_4hv__c_sub8, daedalus_vp9_mc_4hv__c_rows8, daedalus_vp9_mc_4hv__c_sub4,
+    daedalus_vp9_mc_4hv__neon_full, daedalus_vp9_mc_4hv__vector_full, daedalus_vp9_mc_4hv__c_full;
+typedef void daedalus_vp9_mc_4hv_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4hv_item_fn daedalus_item_vp9_mc_4hv__neon_sub8_dot,
+    daedalus_item_vp9_mc_4hv__neon_sub8_x2, daedalus_item_vp9_mc_4hv__neon_sub4_dot,
+    daedalus_item_vp9_mc_4hv__neon_sub4, daedalus_item_vp9_mc_4hv__vector_sub8_x2,
+    daedalus_item_vp9_mc_4hv__vector_sub4, daedalus_item_vp9_mc_4hv__c_sub8,
+    daedalus_item_vp9_mc_4hv__c_rows8, daedalus_item_vp9_mc_4hv__c_sub4,
+    daedalus_item_vp9_mc_4hv__neon_full, daedalus_item_vp9_mc_4hv__vector_full,
+    daedalus_item_vp9_mc_4hv__c_full;
+typedef void daedalus_vp9_mc_4hv_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4hv_items_fn daedalus_items_vp9_mc_4hv__neon_sub8_dot,
+    daedalus_items_vp9_mc_4hv__neon_sub8_x2, daedalus_items_vp9_mc_4hv__neon_sub4_dot,
+    daedalus_items_vp9_mc_4hv__neon_sub4, daedalus_items_vp9_mc_4hv__vector_sub8_x2,
+    daedalus_items_vp9_mc_4hv__vector_sub4, daedalus_items_vp9_mc_4hv__c_sub8,
+    daedalus_items_vp9_mc_4hv__c_rows8, daedalus_items_vp9_mc_4hv__c_sub4,
+    daedalus_items_vp9_mc_4hv__neon_full, daedalus_items_vp9_mc_4hv__vector_full,
+    daedalus_items_vp9_mc_4hv__c_full;
+typedef void daedalus_vp9_mc_4hv_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_4hv_tall_fn daedalus_tall_vp9_mc_4hv__neon_sub8_dot,
+    daedalus_tall_vp9_mc_4hv__neon_sub8_x2, daedalus_tall_vp9_mc_4hv__vector_sub8_x2,
+    daedalus_tall_vp9_mc_4hv__c_sub8, daedalus_tall_vp9_mc_4hv__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_4hv_avg__glsl_full_p4, daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle,
+    daedalus_vp9_mc_4hv_avg__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_dot, daedalus_vp9_mc_4hv_avg__neon_sub8_x2,
+    daedalus_vp9_mc_4hv_avg__neon_sub4_dot, daedalus_vp9_mc_4hv_avg__neon_sub4,
+    daedalus_vp9_mc_4hv_avg__vector_sub8_x2, daedalus_vp9_mc_4hv_avg__vector_sub4,
+    daedalus_vp9_mc_4hv_avg__c_sub8, daedalus_vp9_mc_4hv_avg__c_rows8,
+    daedalus_vp9_mc_4hv_avg__c_sub4, daedalus_vp9_mc_4hv_avg__neon_full,
+    daedalus_vp9_mc_4hv_avg__vector_full, daedalus_vp9_mc_4hv_avg__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_4hv_avg_item_fn daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2, daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot,
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4, daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2,
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4, daedalus_item_vp9_mc_4hv_avg__c_sub8,
+    daedalus_item_vp9_mc_4hv_avg__c_rows8, daedalus_item_vp9_mc_4hv_avg__c_sub4,
+    daedalus_item_vp9_mc_4hv_avg__neon_full, daedalus_item_vp9_mc_4hv_avg__vector_full,
+    daedalus_item_vp9_mc_4hv_avg__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4hv_avg_items_fn daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2, daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4, daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2,
+    daedalus_items_vp9_mc_4hv_avg__vector_sub4, daedalus_items_vp9_mc_4hv_avg__c_sub8,
+    daedalus_items_vp9_mc_4hv_avg__c_rows8, daedalus_items_vp9_mc_4hv_avg__c_sub4,
+    daedalus_items_vp9_mc_4hv_avg__neon_full, daedalus_items_vp9_mc_4hv_avg__vector_full,
+    daedalus_items_vp9_mc_4hv_avg__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+daedalus_vp9_mc_4hv_avg_tall_fn daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2, daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8, daedalus_tall_vp9_mc_4hv_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v__glsl_full_p4, daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8_x2, daedalus_vp9_mc_4v__neon_sub4,
+    daedalus_vp9_mc_4v__vector_sub8_x2, daedalus_vp9_mc_4v__vector_sub4,
+    daedalus_vp9_mc_4v__c_sub8, daedalus_vp9_mc_4v__c_rows8, daedalus_vp9_mc_4v__c_sub4,
+    daedalus_vp9_mc_4v__neon_full, daedalus_vp9_mc_4v__vector_full, daedalus_vp9_mc_4v__c_full;
+typedef void daedalus_vp9_mc_4v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4v_item_fn daedalus_item_vp9_mc_4v__neon_sub8_x2,
+    daedalus_item_vp9_mc_4v__neon_sub4, daedalus_item_vp9_mc_4v__vector_sub8_x2,
+    daedalus_item_vp9_mc_4v__vector_sub4, daedalus_item_vp9_mc_4v__c_sub8,
+    daedalus_item_vp9_mc_4v__c_rows8, daedalus_item_vp9_mc_4v__c_sub4,
+    daedalus_item_vp9_mc_4v__neon_full, daedalus_item_vp9_mc_4v__vector_full,
+    daedalus_item_vp9_mc_4v__c_full;
+typedef void daedalus_vp9_mc_4v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_4v_items_fn daedalus_items_vp9_mc_4v__neon_sub8_x2,
+    daedalus_items_vp9_mc_4v__neon_sub4, daedalus_items_vp9_mc_4v__vector_sub8_x2,
+    daedalus_items_vp9_mc_4v__vector_sub4, daedalus_items_vp9_mc_4v__c_sub8,
+    daedalus_items_vp9_mc_4v__c_rows8, daedalus_items_vp9_mc_4v__c_sub4,
+    daedalus_items_vp9_mc_4v__neon_full, daedalus_items_vp9_mc_4v__vector_full,
+    daedalus_items_vp9_mc_4v__c_full;
+typedef void daedalus_vp9_mc_4v_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_4v_tall_fn daedalus_tall_vp9_mc_4v__neon_sub8_x2,
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2, daedalus_tall_vp9_mc_4v__c_sub8,
+    daedalus_tall_vp9_mc_4v__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_avg__glsl_full_p4, daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_avg__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8_x2, daedalus_vp9_mc_4v_avg__neon_sub4,
+    daedalus_vp9_mc_4v_avg__vector_sub8_x2, daedalus_vp9_mc_4v_avg__vector_sub4,
+    daedalus_vp9_mc_4v_avg__c_sub8, daedalus_vp9_mc_4v_avg__c_rows8,
+    daedalus_vp9_mc_4v_avg__c_sub4, daedalus_vp9_mc_4v_avg__neon_full,
+    daedalus_vp9_mc_4v_avg__vector_full, daedalus_vp9_mc_4v_avg__c_full;
+typedef void daedalus_vp9_mc_4v_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4v_avg_item_fn daedalus_item_vp9_mc_4v_avg__neon_sub8_x2,
+    daedalus_item_vp9_mc_4v_avg__neon_sub4, daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+    daedalus_item_vp9_mc_4v_avg__vector_sub4, daedalus_item_vp9_mc_4v_avg__c_sub8,
+    daedalus_item_vp9_mc_4v_avg__c_rows8, daedalus_item_vp9_mc_4v_avg__c_sub4,
+    daedalus_item_vp9_mc_4v_avg__neon_full, daedalus_item_vp9_mc_4v_avg__vector_full,
+    daedalus_item_vp9_mc_4v_avg__c_full;
+typedef void daedalus_vp9_mc_4v_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4v_avg_items_fn daedalus_items_vp9_mc_4v_avg__neon_sub8_x2,
+    daedalus_items_vp9_mc_4v_avg__neon_sub4, daedalus_items_vp9_mc_4v_avg__vector_sub8_x2,
+    daedalus_items_vp9_mc_4v_avg__vector_sub4, daedalus_items_vp9_mc_4v_avg__c_sub8,
+    daedalus_items_vp9_mc_4v_avg__c_rows8, daedalus_items_vp9_mc_4v_avg__c_sub4,
+    daedalus_items_vp9_mc_4v_avg__neon_full, daedalus_items_vp9_mc_4v_avg__vector_full,
+    daedalus_items_vp9_mc_4v_avg__c_full;
+typedef void daedalus_vp9_mc_4v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_4v_avg_tall_fn daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2, daedalus_tall_vp9_mc_4v_avg__c_sub8,
+    daedalus_tall_vp9_mc_4v_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my,
-    int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg__qpu_full_p4;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_64h__glsl_full_p4, daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned, daedalus_vp9_mc_64h__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64h__neon_sub8_dot, daedalus_vp9_mc_64h__neon_sub8,
+    daedalus_vp9_mc_64h__vector_sub8, daedalus_vp9_mc_64h__c_sub8, daedalus_vp9_mc_64h__c_rows8,
+    daedalus_vp9_mc_64h__neon_full, daedalus_vp9_mc_64h__vector_full, daedalus_vp9_mc_64h__c_full;
+typedef void daedalus_vp9_mc_64h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64h_item_fn daedalus_item_vp9_mc_64h__neon_sub8_dot,
+    daedalus_item_vp9_mc_64h__neon_sub8, daedalus_item_vp9_mc_64h__vector_sub8,
+    daedalus_item_vp9_mc_64h__c_sub8, daedalus_item_vp9_mc_64h__c_rows8,
+    daedalus_item_vp9_mc_64h__neon_full, daedalus_item_vp9_mc_64h__vector_full,
+    daedalus_item_vp9_mc_64h__c_full;
+typedef void daedalus_vp9_mc_64h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_64h_items_fn daedalus_items_vp9_mc_64h__neon_sub8_dot,
+    daedalus_items_vp9_mc_64h__neon_sub8, daedalus_items_vp9_mc_64h__vector_sub8,
+    daedalus_items_vp9_mc_64h__c_sub8, daedalus_items_vp9_mc_64h__c_rows8,
+    daedalus_items_vp9_mc_64h__neon_full, daedalus_items_vp9_mc_64h__vector_full,
+    daedalus_items_vp9_mc_64h__c_full;
+typedef void daedalus_vp9_mc_64h_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_64h_tall_fn daedalus_tall_vp9_mc_64h__neon_sub8_dot,
+    daedalus_tall_vp9_mc_64h__neon_sub8, daedalus_tall_vp9_mc_64h__vector_sub8,
+    daedalus_tall_vp9_mc_64h__c_sub8, daedalus_tall_vp9_mc_64h__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_64h_avg__glsl_full_p4, daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned, daedalus_vp9_mc_64h_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_sub8_dot, daedalus_vp9_mc_64h_avg__neon_sub8,
+    daedalus_vp9_mc_64h_avg__vector_sub8, daedalus_vp9_mc_64h_avg__c_sub8,
+    daedalus_vp9_mc_64h_avg__c_rows8, daedalus_vp9_mc_64h_avg__neon_full,
+    daedalus_vp9_mc_64h_avg__vector_full, daedalus_vp9_mc_64h_avg__c_full;
+typedef void daedalus_vp9_mc_64h_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_64h_avg_item_fn daedalus_item_vp9_mc_64h_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_64h_avg__neon_sub8, daedalus_item_vp9_mc_64h_avg__vector_sub8,
+    daedalus_item_vp9_mc_64h_avg__c_sub8, daedalus_item_vp9_mc_64h_avg__c_rows8,
+    daedalus_item_vp9_mc_64h_avg__neon_full, daedalus_item_vp9_mc_64h_avg__vector_full,
+    daedalus_item_vp9_mc_64h_avg__c_full;
+typedef void daedalus_vp9_mc_64h_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_mc_64h_avg_items_fn daedalus_items_vp9_mc_64h_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_64h_avg__neon_sub8, daedalus_items_vp9_mc_64h_avg__vector_sub8,
+    daedalus_items_vp9_mc_64h_avg__c_sub8, daedalus_items_vp9_mc_64h_avg__c_rows8,
+    daedalus_items_vp9_mc_64h_avg__neon_full, daedalus_items_vp9_mc_64h_avg__vector_full,
+    daedalus_items_vp9_mc_64h_avg__c_full;
+typedef void daedalus_vp9_mc_64h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_64h_avg_tall_fn daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8, daedalus_tall_vp9_mc_64h_avg__vector_sub8,
+    daedalus_tall_vp9_mc_64h_avg__c_sub8, daedalus_tall_vp9_mc_64h_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_64hv__glsl_full_p4, daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar;
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned,
+    daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned, daedalus_vp9_mc_64hv__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_sub8_dot, daedalus_vp9_mc_64hv__neon_sub8,
+    daedalus_vp9_mc_64hv__vector_sub8, daedalus_vp9_mc_64hv__c_sub8, daedalus_vp9_mc_64hv__c_rows8,
+    daedalus_vp9_mc_64hv__neon_full, daedalus_vp9_mc_64hv__vector_full,
+    daedalus_vp9_mc_64hv__c_full;
+typedef void daedalus_vp9_mc_64hv_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64hv_item_fn daedalus_item_vp9_mc_64hv__neon_sub8_dot,
+    daedalus_item_vp9_mc_64hv__neon_sub8, daedalus_item_vp9_mc_64hv__vector_sub8,
+    daedalus_item_vp9_mc_64hv__c_sub8, daedalus_item_vp9_mc_64hv__c_rows8,
+    daedalus_item_vp9_mc_64hv__neon_full, daedalus_item_vp9_mc_64hv__vector_full,
+    daedalus_item_vp9_mc_64hv__c_full;
+typedef void daedalus_vp9_mc_64hv_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64hv_items_fn daedalus_items_vp9_mc_64hv__neon_sub8_dot,
+    daedalus_items_vp9_mc_64hv__neon_sub8, daedalus_items_vp9_mc_64hv__vector_sub8,
+    daedalus_items_vp9_mc_64hv__c_sub8, daedalus_items_vp9_mc_64hv__c_rows8,
+    daedalus_items_vp9_mc_64hv__neon_full, daedalus_items_vp9_mc_64hv__vector_full,
+    daedalus_items_vp9_mc_64hv__c_full;
+typedef void daedalus_vp9_mc_64hv_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_64hv_tall_fn daedalus_tall_vp9_mc_64hv__neon_sub8_dot,
+    daedalus_tall_vp9_mc_64hv__neon_sub8, daedalus_tall_vp9_mc_64hv__vector_sub8,
+    daedalus_tall_vp9_mc_64hv__c_sub8, daedalus_tall_vp9_mc_64hv__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_64h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_64hv_avg__glsl_full_p4,
+    daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar;
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned,
+    daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned, daedalus_vp9_mc_64hv_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_sub8_dot, daedalus_vp9_mc_64hv_avg__neon_sub8,
+    daedalus_vp9_mc_64hv_avg__vector_sub8, daedalus_vp9_mc_64hv_avg__c_sub8,
+    daedalus_vp9_mc_64hv_avg__c_rows8, daedalus_vp9_mc_64hv_avg__neon_full,
+    daedalus_vp9_mc_64hv_avg__vector_full, daedalus_vp9_mc_64hv_avg__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_64hv_avg_item_fn daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8, daedalus_item_vp9_mc_64hv_avg__vector_sub8,
+    daedalus_item_vp9_mc_64hv_avg__c_sub8, daedalus_item_vp9_mc_64hv_avg__c_rows8,
+    daedalus_item_vp9_mc_64hv_avg__neon_full, daedalus_item_vp9_mc_64hv_avg__vector_full,
+    daedalus_item_vp9_mc_64hv_avg__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64hv_avg_items_fn daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_64hv_avg__neon_sub8, daedalus_items_vp9_mc_64hv_avg__vector_sub8,
+    daedalus_items_vp9_mc_64hv_avg__c_sub8, daedalus_items_vp9_mc_64hv_avg__c_rows8,
+    daedalus_items_vp9_mc_64hv_avg__neon_full, daedalus_items_vp9_mc_64hv_avg__vector_full,
+    daedalus_items_vp9_mc_64hv_avg__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+daedalus_vp9_mc_64hv_avg_tall_fn daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8, daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8, daedalus_tall_vp9_mc_64hv_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar;
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64v__glsl_full_p4, daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64v__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64v__neon_sub8, daedalus_vp9_mc_64v__vector_sub8,
+    daedalus_vp9_mc_64v__c_sub8, daedalus_vp9_mc_64v__c_rows8, daedalus_vp9_mc_64v__neon_full,
+    daedalus_vp9_mc_64v__vector_full, daedalus_vp9_mc_64v__c_full;
+typedef void daedalus_vp9_mc_64v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64v_item_fn daedalus_item_vp9_mc_64v__neon_sub8,
+    daedalus_item_vp9_mc_64v__vector_sub8, daedalus_item_vp9_mc_64v__c_sub8,
+    daedalus_item_vp9_mc_64v__c_rows8, daedalus_item_vp9_mc_64v__neon_full,
+    daedalus_item_vp9_mc_64v__vector_full, daedalus_item_vp9_mc_64v__c_full;
+typedef void daedalus_vp9_mc_64v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_64v_items_fn daedalus_items_vp9_mc_64v__neon_sub8,
+    daedalus_items_vp9_mc_64v__vector_sub8, daedalus_items_vp9_mc_64v__c_sub8,
+    daedalus_items_vp9_mc_64v__c_rows8, daedalus_items_vp9_mc_64v__neon_full,
+    daedalus_items_vp9_mc_64v__vector_full, daedalus_items_vp9_mc_64v__c_full;
+typedef void daedalus_vp9_mc_64v_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_64v_tall_fn daedalus_tall_vp9_mc_64v__neon_sub8,
+    daedalus_tall_vp9_mc_64v__vector_sub8, daedalus_tall_vp9_mc_64v__c_sub8,
+    daedalus_tall_vp9_mc_64v__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64v_avg__glsl_full_p4, daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64v_avg__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__neon_sub8, daedalus_vp9_mc_64v_avg__vector_sub8,
+    daedalus_vp9_mc_64v_avg__c_sub8, daedalus_vp9_mc_64v_avg__c_rows8,
+    daedalus_vp9_mc_64v_avg__neon_full, daedalus_vp9_mc_64v_avg__vector_full,
+    daedalus_vp9_mc_64v_avg__c_full;
+typedef void daedalus_vp9_mc_64v_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_64v_avg_item_fn daedalus_item_vp9_mc_64v_avg__neon_sub8,
+    daedalus_item_vp9_mc_64v_avg__vector_sub8, daedalus_item_vp9_mc_64v_avg__c_sub8,
+    daedalus_item_vp9_mc_64v_avg__c_rows8, daedalus_item_vp9_mc_64v_avg__neon_full,
+    daedalus_item_vp9_mc_64v_avg__vector_full, daedalus_item_vp9_mc_64v_avg__c_full;
+typedef void daedalus_vp9_mc_64v_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_vp9_mc_64v_avg_items_fn daedalus_items_vp9_mc_64v_avg__neon_sub8,
+    daedalus_items_vp9_mc_64v_avg__vector_sub8, daedalus_items_vp9_mc_64v_avg__c_sub8,
+    daedalus_items_vp9_mc_64v_avg__c_rows8, daedalus_items_vp9_mc_64v_avg__neon_full,
+    daedalus_items_vp9_mc_64v_avg__vector_full, daedalus_items_vp9_mc_64v_avg__c_full;
+typedef void daedalus_vp9_mc_64v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_64v_avg_tall_fn daedalus_tall_vp9_mc_64v_avg__neon_sub8,
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8, daedalus_tall_vp9_mc_64v_avg__c_sub8,
+    daedalus_tall_vp9_mc_64v_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
+    daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar, daedalus_vp9_mc_8h__glsl_full_p4;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_8h__qpu_sub8_p8_word, daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
+    daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot,
+    daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned, daedalus_vp9_mc_8h__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot, daedalus_vp9_mc_8h__neon_sub8,
+    daedalus_vp9_mc_8h__neon_sub4_dot, daedalus_vp9_mc_8h__neon_sub4,
+    daedalus_vp9_mc_8h__neon_rows8, daedalus_vp9_mc_8h__vector_sub8,
+    daedalus_vp9_mc_8h__vector_rows8, daedalus_vp9_mc_8h__c_sub8, daedalus_vp9_mc_8h__c_rows8,
+    daedalus_vp9_mc_8h__c_sub4, daedalus_vp9_mc_8h__neon_sub8_r2_dot,
+    daedalus_vp9_mc_8h__neon_full, daedalus_vp9_mc_8h__vector_full, daedalus_vp9_mc_8h__c_full;
+typedef void daedalus_vp9_mc_8h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8h_item_fn daedalus_item_vp9_mc_8h__neon_sub8_dot,
+    daedalus_item_vp9_mc_8h__neon_sub8, daedalus_item_vp9_mc_8h__neon_sub4_dot,
+    daedalus_item_vp9_mc_8h__neon_sub4, daedalus_item_vp9_mc_8h__neon_rows8,
+    daedalus_item_vp9_mc_8h__vector_sub8, daedalus_item_vp9_mc_8h__vector_rows8,
+    daedalus_item_vp9_mc_8h__c_sub8, daedalus_item_vp9_mc_8h__c_rows8,
+    daedalus_item_vp9_mc_8h__c_sub4, daedalus_item_vp9_mc_8h__neon_sub8_r2_dot,
+    daedalus_item_vp9_mc_8h__neon_full, daedalus_item_vp9_mc_8h__vector_full,
+    daedalus_item_vp9_mc_8h__c_full;
+typedef void daedalus_vp9_mc_8h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_64v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8h_items_fn daedalus_items_vp9_mc_8h__neon_sub8_dot,
+    daedalus_items_vp9_mc_8h__neon_sub8, daedalus_items_vp9_mc_8h__neon_sub4_dot,
+    daedalus_items_vp9_mc_8h__neon_sub4, daedalus_items_vp9_mc_8h__neon_rows8,
+    daedalus_items_vp9_mc_8h__vector_sub8, daedalus_items_vp9_mc_8h__vector_rows8,
+    daedalus_items_vp9_mc_8h__c_sub8, daedalus_items_vp9_mc_8h__c_rows8,
+    daedalus_items_vp9_mc_8h__c_sub4, daedalus_items_vp9_mc_8h__neon_sub8_r2_dot,
+    daedalus_items_vp9_mc_8h__neon_full, daedalus_items_vp9_mc_8h__vector_full,
+    daedalus_items_vp9_mc_8h__c_full;
+typedef void daedalus_vp9_mc_8h_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_8h_tall_fn daedalus_tall_vp9_mc_8h__neon_sub8_dot,
+    daedalus_tall_vp9_mc_8h__neon_sub8, daedalus_tall_vp9_mc_8h__neon_rows8,
+    daedalus_tall_vp9_mc_8h__vector_sub8, daedalus_tall_vp9_mc_8h__vector_rows8,
+    daedalus_tall_vp9_mc_8h__c_sub8, daedalus_tall_vp9_mc_8h__c_rows8,
+    daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot;
 
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot;
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_r2_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
+    daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar, daedalus_vp9_mc_8h_avg__glsl_full_p4;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
+    daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word, daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
+    daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned, daedalus_vp9_mc_8h_avg__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot, daedalus_vp9_mc_8h_avg__neon_sub8,
+    daedalus_vp9_mc_8h_avg__neon_sub4_dot, daedalus_vp9_mc_8h_avg__neon_sub4,
+    daedalus_vp9_mc_8h_avg__neon_rows8, daedalus_vp9_mc_8h_avg__vector_sub8,
+    daedalus_vp9_mc_8h_avg__vector_rows8, daedalus_vp9_mc_8h_avg__c_sub8,
+    daedalus_vp9_mc_8h_avg__c_rows8, daedalus_vp9_mc_8h_avg__c_sub4,
+    daedalus_vp9_mc_8h_avg__neon_full, daedalus_vp9_mc_8h_avg__vector_full,
+    daedalus_vp9_mc_8h_avg__c_full;
+typedef void daedalus_vp9_mc_8h_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8h_avg_item_fn daedalus_item_vp9_mc_8h_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_8h_avg__neon_sub8, daedalus_item_vp9_mc_8h_avg__neon_sub4_dot,
+    daedalus_item_vp9_mc_8h_avg__neon_sub4, daedalus_item_vp9_mc_8h_avg__neon_rows8,
+    daedalus_item_vp9_mc_8h_avg__vector_sub8, daedalus_item_vp9_mc_8h_avg__vector_rows8,
+    daedalus_item_vp9_mc_8h_avg__c_sub8, daedalus_item_vp9_mc_8h_avg__c_rows8,
+    daedalus_item_vp9_mc_8h_avg__c_sub4, daedalus_item_vp9_mc_8h_avg__neon_full,
+    daedalus_item_vp9_mc_8h_avg__vector_full, daedalus_item_vp9_mc_8h_avg__c_full;
+typedef void daedalus_vp9_mc_8h_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_8h_avg_items_fn daedalus_items_vp9_mc_8h_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_8h_avg__neon_sub8, daedalus_items_vp9_mc_8h_avg__neon_sub4_dot,
+    daedalus_items_vp9_mc_8h_avg__neon_sub4, daedalus_items_vp9_mc_8h_avg__neon_rows8,
+    daedalus_items_vp9_mc_8h_avg__vector_sub8, daedalus_items_vp9_mc_8h_avg__vector_rows8,
+    daedalus_items_vp9_mc_8h_avg__c_sub8, daedalus_items_vp9_mc_8h_avg__c_rows8,
+    daedalus_items_vp9_mc_8h_avg__c_sub4, daedalus_items_vp9_mc_8h_avg__neon_full,
+    daedalus_items_vp9_mc_8h_avg__vector_full, daedalus_items_vp9_mc_8h_avg__c_full;
+typedef void daedalus_vp9_mc_8h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+daedalus_vp9_mc_8h_avg_tall_fn daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8, daedalus_tall_vp9_mc_8h_avg__neon_rows8,
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8, daedalus_tall_vp9_mc_8h_avg__vector_rows8,
+    daedalus_tall_vp9_mc_8h_avg__c_sub8, daedalus_tall_vp9_mc_8h_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_8hv__glsl_full_p4, daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_mc_8hv__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8_dot, daedalus_vp9_mc_8hv__neon_sub8,
+    daedalus_vp9_mc_8hv__neon_sub4_dot, daedalus_vp9_mc_8hv__neon_sub4,
+    daedalus_vp9_mc_8hv__vector_sub8, daedalus_vp9_mc_8hv__vector_sub4,
+    daedalus_vp9_mc_8hv__c_sub8, daedalus_vp9_mc_8hv__c_rows8, daedalus_vp9_mc_8hv__c_sub4,
+    daedalus_vp9_mc_8hv__neon_full, daedalus_vp9_mc_8hv__vector_full, daedalus_vp9_mc_8hv__c_full;
+typedef void daedalus_vp9_mc_8hv_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8hv_item_fn daedalus_item_vp9_mc_8hv__neon_sub8_dot,
+    daedalus_item_vp9_mc_8hv__neon_sub8, daedalus_item_vp9_mc_8hv__neon_sub4_dot,
+    daedalus_item_vp9_mc_8hv__neon_sub4, daedalus_item_vp9_mc_8hv__vector_sub8,
+    daedalus_item_vp9_mc_8hv__vector_sub4, daedalus_item_vp9_mc_8hv__c_sub8,
+    daedalus_item_vp9_mc_8hv__c_rows8, daedalus_item_vp9_mc_8hv__c_sub4,
+    daedalus_item_vp9_mc_8hv__neon_full, daedalus_item_vp9_mc_8hv__vector_full,
+    daedalus_item_vp9_mc_8hv__c_full;
+typedef void daedalus_vp9_mc_8hv_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8hv_items_fn daedalus_items_vp9_mc_8hv__neon_sub8_dot,
+    daedalus_items_vp9_mc_8hv__neon_sub8, daedalus_items_vp9_mc_8hv__neon_sub4_dot,
+    daedalus_items_vp9_mc_8hv__neon_sub4, daedalus_items_vp9_mc_8hv__vector_sub8,
+    daedalus_items_vp9_mc_8hv__vector_sub4, daedalus_items_vp9_mc_8hv__c_sub8,
+    daedalus_items_vp9_mc_8hv__c_rows8, daedalus_items_vp9_mc_8hv__c_sub4,
+    daedalus_items_vp9_mc_8hv__neon_full, daedalus_items_vp9_mc_8hv__vector_full,
+    daedalus_items_vp9_mc_8hv__c_full;
+typedef void daedalus_vp9_mc_8hv_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_8hv_tall_fn daedalus_tall_vp9_mc_8hv__neon_sub8_dot,
+    daedalus_tall_vp9_mc_8hv__neon_sub8, daedalus_tall_vp9_mc_8hv__vector_sub8,
+    daedalus_tall_vp9_mc_8hv__c_sub8, daedalus_tall_vp9_mc_8hv__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_mc_8hv_avg__glsl_full_p4, daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
+    daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle,
+    daedalus_vp9_mc_8hv_avg__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8_dot, daedalus_vp9_mc_8hv_avg__neon_sub8,
+    daedalus_vp9_mc_8hv_avg__neon_sub4_dot, daedalus_vp9_mc_8hv_avg__neon_sub4,
+    daedalus_vp9_mc_8hv_avg__vector_sub8, daedalus_vp9_mc_8hv_avg__vector_sub4,
+    daedalus_vp9_mc_8hv_avg__c_sub8, daedalus_vp9_mc_8hv_avg__c_rows8,
+    daedalus_vp9_mc_8hv_avg__c_sub4, daedalus_vp9_mc_8hv_avg__neon_full,
+    daedalus_vp9_mc_8hv_avg__vector_full, daedalus_vp9_mc_8hv_avg__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN daedalus_vp9_mc_8hv_avg_item_fn daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot,
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8, daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot,
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4, daedalus_item_vp9_mc_8hv_avg__vector_sub8,
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4, daedalus_item_vp9_mc_8hv_avg__c_sub8,
+    daedalus_item_vp9_mc_8hv_avg__c_rows8, daedalus_item_vp9_mc_8hv_avg__c_sub4,
+    daedalus_item_vp9_mc_8hv_avg__neon_full, daedalus_item_vp9_mc_8hv_avg__vector_full,
+    daedalus_item_vp9_mc_8hv_avg__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8hv_avg_items_fn daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot,
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8, daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot,
+    daedalus_items_vp9_mc_8hv_avg__neon_sub4, daedalus_items_vp9_mc_8hv_avg__vector_sub8,
+    daedalus_items_vp9_mc_8hv_avg__vector_sub4, daedalus_items_vp9_mc_8hv_avg__c_sub8,
+    daedalus_items_vp9_mc_8hv_avg__c_rows8, daedalus_items_vp9_mc_8hv_avg__c_sub4,
+    daedalus_items_vp9_mc_8hv_avg__neon_full, daedalus_items_vp9_mc_8hv_avg__vector_full,
+    daedalus_items_vp9_mc_8hv_avg__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+daedalus_vp9_mc_8hv_avg_tall_fn daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot,
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8, daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8, daedalus_tall_vp9_mc_8hv_avg__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p16;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle;
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub4_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8v__glsl_full_p4, daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8v__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8, daedalus_vp9_mc_8v__neon_sub4,
+    daedalus_vp9_mc_8v__vector_sub8, daedalus_vp9_mc_8v__vector_sub4, daedalus_vp9_mc_8v__c_sub8,
+    daedalus_vp9_mc_8v__c_rows8, daedalus_vp9_mc_8v__c_sub4, daedalus_vp9_mc_8v__neon_full,
+    daedalus_vp9_mc_8v__vector_full, daedalus_vp9_mc_8v__c_full;
+typedef void daedalus_vp9_mc_8v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8v_item_fn daedalus_item_vp9_mc_8v__neon_sub8,
+    daedalus_item_vp9_mc_8v__neon_sub4, daedalus_item_vp9_mc_8v__vector_sub8,
+    daedalus_item_vp9_mc_8v__vector_sub4, daedalus_item_vp9_mc_8v__c_sub8,
+    daedalus_item_vp9_mc_8v__c_rows8, daedalus_item_vp9_mc_8v__c_sub4,
+    daedalus_item_vp9_mc_8v__neon_full, daedalus_item_vp9_mc_8v__vector_full,
+    daedalus_item_vp9_mc_8v__c_full;
+typedef void daedalus_vp9_mc_8v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_8v_items_fn daedalus_items_vp9_mc_8v__neon_sub8,
+    daedalus_items_vp9_mc_8v__neon_sub4, daedalus_items_vp9_mc_8v__vector_sub8,
+    daedalus_items_vp9_mc_8v__vector_sub4, daedalus_items_vp9_mc_8v__c_sub8,
+    daedalus_items_vp9_mc_8v__c_rows8, daedalus_items_vp9_mc_8v__c_sub4,
+    daedalus_items_vp9_mc_8v__neon_full, daedalus_items_vp9_mc_8v__vector_full,
+    daedalus_items_vp9_mc_8v__c_full;
+typedef void daedalus_vp9_mc_8v_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+daedalus_vp9_mc_8v_tall_fn daedalus_tall_vp9_mc_8v__neon_sub8,
+    daedalus_tall_vp9_mc_8v__vector_sub8, daedalus_tall_vp9_mc_8v__c_sub8,
+    daedalus_tall_vp9_mc_8v__c_rows8;
 
-daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned;
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8v_avg__glsl_full_p4, daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8v_avg__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub8, daedalus_vp9_mc_8v_avg__neon_sub4,
+    daedalus_vp9_mc_8v_avg__vector_sub8, daedalus_vp9_mc_8v_avg__vector_sub4,
+    daedalus_vp9_mc_8v_avg__c_sub8, daedalus_vp9_mc_8v_avg__c_rows8,
+    daedalus_vp9_mc_8v_avg__c_sub4, daedalus_vp9_mc_8v_avg__neon_full,
+    daedalus_vp9_mc_8v_avg__vector_full, daedalus_vp9_mc_8v_avg__c_full;
+typedef void daedalus_vp9_mc_8v_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8v_avg_item_fn daedalus_item_vp9_mc_8v_avg__neon_sub8,
+    daedalus_item_vp9_mc_8v_avg__neon_sub4, daedalus_item_vp9_mc_8v_avg__vector_sub8,
+    daedalus_item_vp9_mc_8v_avg__vector_sub4, daedalus_item_vp9_mc_8v_avg__c_sub8,
+    daedalus_item_vp9_mc_8v_avg__c_rows8, daedalus_item_vp9_mc_8v_avg__c_sub4,
+    daedalus_item_vp9_mc_8v_avg__neon_full, daedalus_item_vp9_mc_8v_avg__vector_full,
+    daedalus_item_vp9_mc_8v_avg__c_full;
+typedef void daedalus_vp9_mc_8v_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+daedalus_vp9_mc_8v_avg_items_fn daedalus_items_vp9_mc_8v_avg__neon_sub8,
+    daedalus_items_vp9_mc_8v_avg__neon_sub4, daedalus_items_vp9_mc_8v_avg__vector_sub8,
+    daedalus_items_vp9_mc_8v_avg__vector_sub4, daedalus_items_vp9_mc_8v_avg__c_sub8,
+    daedalus_items_vp9_mc_8v_avg__c_rows8, daedalus_items_vp9_mc_8v_avg__c_sub4,
+    daedalus_items_vp9_mc_8v_avg__neon_full, daedalus_items_vp9_mc_8v_avg__vector_full,
+    daedalus_items_vp9_mc_8v_avg__c_full;
+typedef void daedalus_vp9_mc_8v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p4;
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned;
+daedalus_vp9_mc_8v_avg_tall_fn daedalus_tall_vp9_mc_8v_avg__neon_sub8,
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8, daedalus_tall_vp9_mc_8v_avg__c_sub8,
+    daedalus_tall_vp9_mc_8v_avg__c_rows8;
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 1f0b109fdffa04e0
+ * Class rows8 (8 <= rows <= 8), input hash deb146c189b616b0
  */
 static inline void one_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,37 +33,37 @@ static inline void one_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const uint8x16_t value = vld1q_u8(&src[0]);
-  const uint8x16_t t1 = vld1q_u8(&dst[0]);
-  const uint8x16_t t3 = vrhaddq_u8(t1, value);
+  uint8x16_t value = vld1q_u8(&src[0]);
+  uint8x16_t t1 = vld1q_u8(&dst[0]);
+  uint8x16_t t3 = vrhaddq_u8(t1, value);
   vst1q_u8(&dst[0], t3);
-  const uint8x16_t value_2 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t5 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t7 = vrhaddq_u8(t5, value_2);
+  uint8x16_t value_2 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t5 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t7 = vrhaddq_u8(t5, value_2);
   vst1q_u8(&dst_row1[0], t7);
-  const uint8x16_t value_3 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t9 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t11 = vrhaddq_u8(t9, value_3);
+  uint8x16_t value_3 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t9 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t11 = vrhaddq_u8(t9, value_3);
   vst1q_u8(&dst_row2[0], t11);
-  const uint8x16_t value_4 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t13 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t15 = vrhaddq_u8(t13, value_4);
+  uint8x16_t value_4 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t13 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t15 = vrhaddq_u8(t13, value_4);
   vst1q_u8(&dst_row3[0], t15);
-  const uint8x16_t value_5 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t17 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t19 = vrhaddq_u8(t17, value_5);
+  uint8x16_t value_5 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t17 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t19 = vrhaddq_u8(t17, value_5);
   vst1q_u8(&dst_row4[0], t19);
-  const uint8x16_t value_6 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t21 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t23 = vrhaddq_u8(t21, value_6);
+  uint8x16_t value_6 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t21 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t23 = vrhaddq_u8(t21, value_6);
   vst1q_u8(&dst_row5[0], t23);
-  const uint8x16_t value_7 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t25 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t27 = vrhaddq_u8(t25, value_7);
+  uint8x16_t value_7 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t25 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t27 = vrhaddq_u8(t25, value_7);
   vst1q_u8(&dst_row6[0], t27);
-  const uint8x16_t value_8 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t29 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t31 = vrhaddq_u8(t29, value_8);
+  uint8x16_t value_8 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t29 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t31 = vrhaddq_u8(t29, value_8);
   vst1q_u8(&dst_row7[0], t31);
 }
 
@@ -107,17 +107,17 @@ void daedalus_vp9_avg16__vector_rows8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash 4850aa2db8e4dafe
+ * Class full, input hash 040ab253edc50dbb
  */
 static inline void one_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x16_t value = vld1q_u8(&src[y * src_stride]);
-      const uint8x16_t t2 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t4 = vrhaddq_u8(t2, value);
+      uint8x16_t value = vld1q_u8(&src[y * src_stride]);
+      uint8x16_t t2 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t4 = vrhaddq_u8(t2, value);
       vst1q_u8(&dst[y * dst_stride], t4);
     }
   }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash eb18181e3fe0df3e
+ * Class rows8 (8 <= rows <= 8), input hash 9d6e6574b209fd8b
  */
 static inline void one_item_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,68 +33,68 @@ static inline void one_item_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..31; writes dst */
-  const uint8x16_t value_0 = vld1q_u8(&src[0]);
-  const uint8x16_t value_1 = vld1q_u8(&src[16]);
-  const uint8x16_t t1_0 = vld1q_u8(&dst[0]);
-  const uint8x16_t t1_1 = vld1q_u8(&dst[16]);
-  const uint8x16_t t3_0 = vrhaddq_u8(t1_0, value_0);
-  const uint8x16_t t3_1 = vrhaddq_u8(t1_1, value_1);
+  uint8x16_t value_0 = vld1q_u8(&src[0]);
+  uint8x16_t value_1 = vld1q_u8(&src[16]);
+  uint8x16_t t1_0 = vld1q_u8(&dst[0]);
+  uint8x16_t t1_1 = vld1q_u8(&dst[16]);
+  uint8x16_t t3_0 = vrhaddq_u8(t1_0, value_0);
+  uint8x16_t t3_1 = vrhaddq_u8(t1_1, value_1);
   vst1q_u8(&dst[0], t3_0);
   vst1q_u8(&dst[16], t3_1);
-  const uint8x16_t value_0_2 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t value_1_2 = vld1q_u8(&src_row1[16]);
-  const uint8x16_t t5_0 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t5_1 = vld1q_u8(&dst_row1[16]);
-  const uint8x16_t t7_0 = vrhaddq_u8(t5_0, value_0_2);
-  const uint8x16_t t7_1 = vrhaddq_u8(t5_1, value_1_2);
+  uint8x16_t value_0_2 = vld1q_u8(&src_row1[0]);
+  uint8x16_t value_1_2 = vld1q_u8(&src_row1[16]);
+  uint8x16_t t5_0 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t5_1 = vld1q_u8(&dst_row1[16]);
+  uint8x16_t t7_0 = vrhaddq_u8(t5_0, value_0_2);
+  uint8x16_t t7_1 = vrhaddq_u8(t5_1, value_1_2);
   vst1q_u8(&dst_row1[0], t7_0);
   vst1q_u8(&dst_row1[16], t7_1);
-  const uint8x16_t value_0_3 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t value_1_3 = vld1q_u8(&src_row2[16]);
-  const uint8x16_t t9_0 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t9_1 = vld1q_u8(&dst_row2[16]);
-  const uint8x16_t t11_0 = vrhaddq_u8(t9_0, value_0_3);
-  const uint8x16_t t11_1 = vrhaddq_u8(t9_1, value_1_3);
+  uint8x16_t value_0_3 = vld1q_u8(&src_row2[0]);
+  uint8x16_t value_1_3 = vld1q_u8(&src_row2[16]);
+  uint8x16_t t9_0 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t9_1 = vld1q_u8(&dst_row2[16]);
+  uint8x16_t t11_0 = vrhaddq_u8(t9_0, value_0_3);
+  uint8x16_t t11_1 = vrhaddq_u8(t9_1, value_1_3);
   vst1q_u8(&dst_row2[0], t11_0);
   vst1q_u8(&dst_row2[16], t11_1);
-  const uint8x16_t value_0_4 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t value_1_4 = vld1q_u8(&src_row3[16]);
-  const uint8x16_t t13_0 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t13_1 = vld1q_u8(&dst_row3[16]);
-  const uint8x16_t t15_0 = vrhaddq_u8(t13_0, value_0_4);
-  const uint8x16_t t15_1 = vrhaddq_u8(t13_1, value_1_4);
+  uint8x16_t value_0_4 = vld1q_u8(&src_row3[0]);
+  uint8x16_t value_1_4 = vld1q_u8(&src_row3[16]);
+  uint8x16_t t13_0 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t13_1 = vld1q_u8(&dst_row3[16]);
+  uint8x16_t t15_0 = vrhaddq_u8(t13_0, value_0_4);
+  uint8x16_t t15_1 = vrhaddq_u8(t13_1, value_1_4);
   vst1q_u8(&dst_row3[0], t15_0);
   vst1q_u8(&dst_row3[16], t15_1);
-  const uint8x16_t value_0_5 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t value_1_5 = vld1q_u8(&src_row4[16]);
-  const uint8x16_t t17_0 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t17_1 = vld1q_u8(&dst_row4[16]);
-  const uint8x16_t t19_0 = vrhaddq_u8(t17_0, value_0_5);
-  const uint8x16_t t19_1 = vrhaddq_u8(t17_1, value_1_5);
+  uint8x16_t value_0_5 = vld1q_u8(&src_row4[0]);
+  uint8x16_t value_1_5 = vld1q_u8(&src_row4[16]);
+  uint8x16_t t17_0 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t17_1 = vld1q_u8(&dst_row4[16]);
+  uint8x16_t t19_0 = vrhaddq_u8(t17_0, value_0_5);
+  uint8x16_t t19_1 = vrhaddq_u8(t17_1, value_1_5);
   vst1q_u8(&dst_row4[0], t19_0);
   vst1q_u8(&dst_row4[16], t19_1);
-  const uint8x16_t value_0_6 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t value_1_6 = vld1q_u8(&src_row5[16]);
-  const uint8x16_t t21_0 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t21_1 = vld1q_u8(&dst_row5[16]);
-  const uint8x16_t t23_0 = vrhaddq_u8(t21_0, value_0_6);
-  const uint8x16_t t23_1 = vrhaddq_u8(t21_1, value_1_6);
+  uint8x16_t value_0_6 = vld1q_u8(&src_row5[0]);
+  uint8x16_t value_1_6 = vld1q_u8(&src_row5[16]);
+  uint8x16_t t21_0 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t21_1 = vld1q_u8(&dst_row5[16]);
+  uint8x16_t t23_0 = vrhaddq_u8(t21_0, value_0_6);
+  uint8x16_t t23_1 = vrhaddq_u8(t21_1, value_1_6);
   vst1q_u8(&dst_row5[0], t23_0);
   vst1q_u8(&dst_row5[16], t23_1);
-  const uint8x16_t value_0_7 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t value_1_7 = vld1q_u8(&src_row6[16]);
-  const uint8x16_t t25_0 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t25_1 = vld1q_u8(&dst_row6[16]);
-  const uint8x16_t t27_0 = vrhaddq_u8(t25_0, value_0_7);
-  const uint8x16_t t27_1 = vrhaddq_u8(t25_1, value_1_7);
+  uint8x16_t value_0_7 = vld1q_u8(&src_row6[0]);
+  uint8x16_t value_1_7 = vld1q_u8(&src_row6[16]);
+  uint8x16_t t25_0 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t25_1 = vld1q_u8(&dst_row6[16]);
+  uint8x16_t t27_0 = vrhaddq_u8(t25_0, value_0_7);
+  uint8x16_t t27_1 = vrhaddq_u8(t25_1, value_1_7);
   vst1q_u8(&dst_row6[0], t27_0);
   vst1q_u8(&dst_row6[16], t27_1);
-  const uint8x16_t value_0_8 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t value_1_8 = vld1q_u8(&src_row7[16]);
-  const uint8x16_t t29_0 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t29_1 = vld1q_u8(&dst_row7[16]);
-  const uint8x16_t t31_0 = vrhaddq_u8(t29_0, value_0_8);
-  const uint8x16_t t31_1 = vrhaddq_u8(t29_1, value_1_8);
+  uint8x16_t value_0_8 = vld1q_u8(&src_row7[0]);
+  uint8x16_t value_1_8 = vld1q_u8(&src_row7[16]);
+  uint8x16_t t29_0 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t29_1 = vld1q_u8(&dst_row7[16]);
+  uint8x16_t t31_0 = vrhaddq_u8(t29_0, value_0_8);
+  uint8x16_t t31_1 = vrhaddq_u8(t29_1, value_1_8);
   vst1q_u8(&dst_row7[0], t31_0);
   vst1q_u8(&dst_row7[16], t31_1);
 }
@@ -139,20 +139,20 @@ void daedalus_vp9_avg32__neon_rows8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash c42d1dac2a6771e1
+ * Class full, input hash d6806928f13a3a9f
  */
 static inline void one_item_vp9_avg32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..31; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
-      const uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
-      const uint8x16_t t2_0 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t2_1 = vld1q_u8(&dst[y * dst_stride + 16]);
-      const uint8x16_t t4_0 = vrhaddq_u8(t2_0, value_0);
-      const uint8x16_t t4_1 = vrhaddq_u8(t2_1, value_1);
+      uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
+      uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
+      uint8x16_t t2_0 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t2_1 = vld1q_u8(&dst[y * dst_stride + 16]);
+      uint8x16_t t4_0 = vrhaddq_u8(t2_0, value_0);
+      uint8x16_t t4_1 = vrhaddq_u8(t2_1, value_1);
       vst1q_u8(&dst[y * dst_stride], t4_0);
       vst1q_u8(&dst[y * dst_stride + 16], t4_1);
     }

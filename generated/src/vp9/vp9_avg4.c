@@ -13,15 +13,15 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 8a3a55964190d786
+ * Class rows8 (8 <= rows <= 8), input hash 64e99105ee9c6911
  */
 static inline void one_item_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t value = src[y * src_stride + x];
-      const int32_t t1 = dst[y * dst_stride + x];
+      int32_t value = src[y * src_stride + x];
+      int32_t t1 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t1 + value) + 1) >> 1);
     }
   }
@@ -67,15 +67,15 @@ void daedalus_vp9_avg4__c_rows8(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 691be3c2ba1e3b7a
+ * Class rows4 (4 <= rows <= 4), input hash 016c83f9cb238091
  */
 static inline void one_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t value = src[y * src_stride + x];
-      const int32_t t1 = dst[y * dst_stride + x];
+      int32_t value = src[y * src_stride + x];
+      int32_t t1 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t1 + value) + 1) >> 1);
     }
   }
@@ -112,17 +112,17 @@ void daedalus_vp9_avg4__c_rows4(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class full, input hash 3e3f4d2f09a8c3c8
+ * Class full, input hash a33753c81f391398
  */
 static inline void one_item_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
-        const int32_t value = src[y * src_stride + x];
-        const int32_t t2 = dst[y * dst_stride + x];
+        int32_t value = src[y * src_stride + x];
+        int32_t t2 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t2 + value) + 1) >> 1);
       }
     }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash c3470aaaff75bee1
+ * Class rows8 (8 <= rows <= 8), input hash d2e7415c14adbf51
  */
 static inline void one_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,36 +33,32 @@ static inline void one_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: y_in = 0..1, x = 0..3; writes dst */
-  const uint8x8_t value =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
+  uint8x8_t value = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0]), 1));
-  const uint8x8_t t1 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
+  uint8x8_t t1 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0]), 1));
-  const uint8x8_t t3 = vrhadd_u8(t1, value);
+  uint8x8_t t3 = vrhadd_u8(t1, value);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t3), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t3), 1);
-  const uint8x8_t value_2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x8_t value_2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint8x8_t t5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint8x8_t t5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint8x8_t t7 = vrhadd_u8(t5, value_2);
+  uint8x8_t t7 = vrhadd_u8(t5, value_2);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t7), 0);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t7), 1);
-  const uint8x8_t value_3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
+  uint8x8_t value_3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint8x8_t t9 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5[0],
+  uint8x8_t t9 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]), 1));
-  const uint8x8_t t11 = vrhadd_u8(t9, value_3);
+  uint8x8_t t11 = vrhadd_u8(t9, value_3);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t11), 0);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t11), 1);
-  const uint8x8_t value_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
+  uint8x8_t value_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint8x8_t t13 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7[0],
+  uint8x8_t t13 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]), 1));
-  const uint8x8_t t15 = vrhadd_u8(t13, value_4);
+  uint8x8_t t15 = vrhadd_u8(t13, value_4);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t15), 0);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t15), 1);
 }
@@ -107,7 +103,7 @@ void daedalus_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash fe5b6eb6ea859a85
+ * Class rows4 (4 <= rows <= 4), input hash 5fdc11c5716a94ba
  */
 static inline void one_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -118,17 +114,15 @@ static inline void one_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_str
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const uint8x16_t value =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t value = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint8x16_t t1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint8x16_t t1 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t3 = vrhaddq_u8(t1, value);
+  uint8x16_t t3 = vrhaddq_u8(t1, value);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 2);
@@ -166,19 +160,19 @@ void daedalus_vp9_avg4__neon_rows4(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class full, input hash 890ec0740a99adf3
+ * Class full, input hash 5c8b18a9fe566af3
  */
 static inline void one_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x8_t value =
+      uint8x8_t value =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint8x8_t t2 =
+      uint8x8_t t2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t4 = vrhadd_u8(t2, value);
+      uint8x8_t t4 = vrhadd_u8(t2, value);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t4), 0);
     }
   }

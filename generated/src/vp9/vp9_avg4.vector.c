@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 9a17c332d641b18a
+ * Class rows8 (8 <= rows <= 8), input hash 4fccf187d1062231
  */
 static inline void one_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,44 +33,37 @@ static inline void one_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const uint8x8_t value = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint8x8_t t1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint8x8_t t3 = vrhadd_u8(t1, value);
+  uint8x8_t value = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t t1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint8x8_t t3 = vrhadd_u8(t1, value);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t3), 0);
-  const uint8x8_t value_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint8x8_t t5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint8x8_t t7 = vrhadd_u8(t5, value_2);
+  uint8x8_t value_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t t5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint8x8_t t7 = vrhadd_u8(t5, value_2);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t7), 0);
-  const uint8x8_t value_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint8x8_t t9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint8x8_t t11 = vrhadd_u8(t9, value_3);
+  uint8x8_t value_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t t9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint8x8_t t11 = vrhadd_u8(t9, value_3);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t11), 0);
-  const uint8x8_t value_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint8x8_t t13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint8x8_t t15 = vrhadd_u8(t13, value_4);
+  uint8x8_t value_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t t13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint8x8_t t15 = vrhadd_u8(t13, value_4);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t15), 0);
-  const uint8x8_t value_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint8x8_t t17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
-  const uint8x8_t t19 = vrhadd_u8(t17, value_5);
+  uint8x8_t value_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t t17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
+  uint8x8_t t19 = vrhadd_u8(t17, value_5);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t19), 0);
-  const uint8x8_t value_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint8x8_t t21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
-  const uint8x8_t t23 = vrhadd_u8(t21, value_6);
+  uint8x8_t value_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t t21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
+  uint8x8_t t23 = vrhadd_u8(t21, value_6);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t23), 0);
-  const uint8x8_t value_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint8x8_t t25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
-  const uint8x8_t t27 = vrhadd_u8(t25, value_7);
+  uint8x8_t value_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t t25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
+  uint8x8_t t27 = vrhadd_u8(t25, value_7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t27), 0);
-  const uint8x8_t value_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint8x8_t t29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
-  const uint8x8_t t31 = vrhadd_u8(t29, value_8);
+  uint8x8_t value_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t t29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
+  uint8x8_t t31 = vrhadd_u8(t29, value_8);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t31), 0);
 }
 
@@ -114,7 +107,7 @@ void daedalus_vp9_avg4__vector_rows8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 96194c4eebadd2ec
+ * Class rows4 (4 <= rows <= 4), input hash 1fc051c8740dbcea
  */
 static inline void one_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -125,17 +118,15 @@ static inline void one_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const uint8x16_t value =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t value = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint8x16_t t1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint8x16_t t1 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t3 = vrhaddq_u8(t1, value);
+  uint8x16_t t3 = vrhaddq_u8(t1, value);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t3), 2);
@@ -173,19 +164,19 @@ void daedalus_vp9_avg4__vector_rows4(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash 8b036e1b6e9ea48b
+ * Class full, input hash 045d443a77b9b5ff
  */
 static inline void one_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x8_t value =
+      uint8x8_t value =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint8x8_t t2 =
+      uint8x8_t t2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t4 = vrhadd_u8(t2, value);
+      uint8x8_t t4 = vrhadd_u8(t2, value);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t4), 0);
     }
   }

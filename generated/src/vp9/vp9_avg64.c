@@ -13,15 +13,15 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d9a00d3211a2f43b
+ * Class rows8 (8 <= rows <= 8), input hash f352accaf04c3b08
  */
 static inline void one_item_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t value = src[y * src_stride + x];
-      const int32_t t1 = dst[y * dst_stride + x];
+      int32_t value = src[y * src_stride + x];
+      int32_t t1 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t1 + value) + 1) >> 1);
     }
   }
@@ -67,17 +67,17 @@ void daedalus_vp9_avg64__c_rows8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class full, input hash ee83c8f25fefe9dc
+ * Class full, input hash 2ccb699e5620c508
  */
 static inline void one_item_vp9_avg64__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 64; x++) {
-        const int32_t value = src[y * src_stride + x];
-        const int32_t t2 = dst[y * dst_stride + x];
+        int32_t value = src[y * src_stride + x];
+        int32_t t2 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t2 + value) + 1) >> 1);
       }
     }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 8f0885481900452d
+ * Class rows8 (8 <= rows <= 8), input hash fba72dde6475bf6f
  */
 static inline void one_item_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,82 +33,82 @@ static inline void one_item_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..63; writes dst */
-  const uint8x16x4_t value = vld1q_u8_x4(&src[0]);
-  const uint8x16x4_t t1 = vld1q_u8_x4(&dst[0]);
-  const uint8x16_t t3_0 = vrhaddq_u8(t1.val[0], value.val[0]);
-  const uint8x16_t t3_1 = vrhaddq_u8(t1.val[1], value.val[1]);
-  const uint8x16_t t3_2 = vrhaddq_u8(t1.val[2], value.val[2]);
-  const uint8x16_t t3_3 = vrhaddq_u8(t1.val[3], value.val[3]);
+  uint8x16x4_t value = vld1q_u8_x4(&src[0]);
+  uint8x16x4_t t1 = vld1q_u8_x4(&dst[0]);
+  uint8x16_t t3_0 = vrhaddq_u8(t1.val[0], value.val[0]);
+  uint8x16_t t3_1 = vrhaddq_u8(t1.val[1], value.val[1]);
+  uint8x16_t t3_2 = vrhaddq_u8(t1.val[2], value.val[2]);
+  uint8x16_t t3_3 = vrhaddq_u8(t1.val[3], value.val[3]);
   vst1q_u8(&dst[0], t3_0);
   vst1q_u8(&dst[16], t3_1);
   vst1q_u8(&dst[32], t3_2);
   vst1q_u8(&dst[48], t3_3);
-  const uint8x16x4_t value_2 = vld1q_u8_x4(&src_row1[0]);
-  const uint8x16x4_t t5 = vld1q_u8_x4(&dst_row1[0]);
-  const uint8x16_t t7_0 = vrhaddq_u8(t5.val[0], value_2.val[0]);
-  const uint8x16_t t7_1 = vrhaddq_u8(t5.val[1], value_2.val[1]);
-  const uint8x16_t t7_2 = vrhaddq_u8(t5.val[2], value_2.val[2]);
-  const uint8x16_t t7_3 = vrhaddq_u8(t5.val[3], value_2.val[3]);
+  uint8x16x4_t value_2 = vld1q_u8_x4(&src_row1[0]);
+  uint8x16x4_t t5 = vld1q_u8_x4(&dst_row1[0]);
+  uint8x16_t t7_0 = vrhaddq_u8(t5.val[0], value_2.val[0]);
+  uint8x16_t t7_1 = vrhaddq_u8(t5.val[1], value_2.val[1]);
+  uint8x16_t t7_2 = vrhaddq_u8(t5.val[2], value_2.val[2]);
+  uint8x16_t t7_3 = vrhaddq_u8(t5.val[3], value_2.val[3]);
   vst1q_u8(&dst_row1[0], t7_0);
   vst1q_u8(&dst_row1[16], t7_1);
   vst1q_u8(&dst_row1[32], t7_2);
   vst1q_u8(&dst_row1[48], t7_3);
-  const uint8x16x4_t value_3 = vld1q_u8_x4(&src_row2[0]);
-  const uint8x16x4_t t9 = vld1q_u8_x4(&dst_row2[0]);
-  const uint8x16_t t11_0 = vrhaddq_u8(t9.val[0], value_3.val[0]);
-  const uint8x16_t t11_1 = vrhaddq_u8(t9.val[1], value_3.val[1]);
-  const uint8x16_t t11_2 = vrhaddq_u8(t9.val[2], value_3.val[2]);
-  const uint8x16_t t11_3 = vrhaddq_u8(t9.val[3], value_3.val[3]);
+  uint8x16x4_t value_3 = vld1q_u8_x4(&src_row2[0]);
+  uint8x16x4_t t9 = vld1q_u8_x4(&dst_row2[0]);
+  uint8x16_t t11_0 = vrhaddq_u8(t9.val[0], value_3.val[0]);
+  uint8x16_t t11_1 = vrhaddq_u8(t9.val[1], value_3.val[1]);
+  uint8x16_t t11_2 = vrhaddq_u8(t9.val[2], value_3.val[2]);
+  uint8x16_t t11_3 = vrhaddq_u8(t9.val[3], value_3.val[3]);
   vst1q_u8(&dst_row2[0], t11_0);
   vst1q_u8(&dst_row2[16], t11_1);
   vst1q_u8(&dst_row2[32], t11_2);
   vst1q_u8(&dst_row2[48], t11_3);
-  const uint8x16x4_t value_4 = vld1q_u8_x4(&src_row3[0]);
-  const uint8x16x4_t t13 = vld1q_u8_x4(&dst_row3[0]);
-  const uint8x16_t t15_0 = vrhaddq_u8(t13.val[0], value_4.val[0]);
-  const uint8x16_t t15_1 = vrhaddq_u8(t13.val[1], value_4.val[1]);
-  const uint8x16_t t15_2 = vrhaddq_u8(t13.val[2], value_4.val[2]);
-  const uint8x16_t t15_3 = vrhaddq_u8(t13.val[3], value_4.val[3]);
+  uint8x16x4_t value_4 = vld1q_u8_x4(&src_row3[0]);
+  uint8x16x4_t t13 = vld1q_u8_x4(&dst_row3[0]);
+  uint8x16_t t15_0 = vrhaddq_u8(t13.val[0], value_4.val[0]);
+  uint8x16_t t15_1 = vrhaddq_u8(t13.val[1], value_4.val[1]);
+  uint8x16_t t15_2 = vrhaddq_u8(t13.val[2], value_4.val[2]);
+  uint8x16_t t15_3 = vrhaddq_u8(t13.val[3], value_4.val[3]);
   vst1q_u8(&dst_row3[0], t15_0);
   vst1q_u8(&dst_row3[16], t15_1);
   vst1q_u8(&dst_row3[32], t15_2);
   vst1q_u8(&dst_row3[48], t15_3);
-  const uint8x16x4_t value_5 = vld1q_u8_x4(&src_row4[0]);
-  const uint8x16x4_t t17 = vld1q_u8_x4(&dst_row4[0]);
-  const uint8x16_t t19_0 = vrhaddq_u8(t17.val[0], value_5.val[0]);
-  const uint8x16_t t19_1 = vrhaddq_u8(t17.val[1], value_5.val[1]);
-  const uint8x16_t t19_2 = vrhaddq_u8(t17.val[2], value_5.val[2]);
-  const uint8x16_t t19_3 = vrhaddq_u8(t17.val[3], value_5.val[3]);
+  uint8x16x4_t value_5 = vld1q_u8_x4(&src_row4[0]);
+  uint8x16x4_t t17 = vld1q_u8_x4(&dst_row4[0]);
+  uint8x16_t t19_0 = vrhaddq_u8(t17.val[0], value_5.val[0]);
+  uint8x16_t t19_1 = vrhaddq_u8(t17.val[1], value_5.val[1]);
+  uint8x16_t t19_2 = vrhaddq_u8(t17.val[2], value_5.val[2]);
+  uint8x16_t t19_3 = vrhaddq_u8(t17.val[3], value_5.val[3]);
   vst1q_u8(&dst_row4[0], t19_0);
   vst1q_u8(&dst_row4[16], t19_1);
   vst1q_u8(&dst_row4[32], t19_2);
   vst1q_u8(&dst_row4[48], t19_3);
-  const uint8x16x4_t value_6 = vld1q_u8_x4(&src_row5[0]);
-  const uint8x16x4_t t21 = vld1q_u8_x4(&dst_row5[0]);
-  const uint8x16_t t23_0 = vrhaddq_u8(t21.val[0], value_6.val[0]);
-  const uint8x16_t t23_1 = vrhaddq_u8(t21.val[1], value_6.val[1]);
-  const uint8x16_t t23_2 = vrhaddq_u8(t21.val[2], value_6.val[2]);
-  const uint8x16_t t23_3 = vrhaddq_u8(t21.val[3], value_6.val[3]);
+  uint8x16x4_t value_6 = vld1q_u8_x4(&src_row5[0]);
+  uint8x16x4_t t21 = vld1q_u8_x4(&dst_row5[0]);
+  uint8x16_t t23_0 = vrhaddq_u8(t21.val[0], value_6.val[0]);
+  uint8x16_t t23_1 = vrhaddq_u8(t21.val[1], value_6.val[1]);
+  uint8x16_t t23_2 = vrhaddq_u8(t21.val[2], value_6.val[2]);
+  uint8x16_t t23_3 = vrhaddq_u8(t21.val[3], value_6.val[3]);
   vst1q_u8(&dst_row5[0], t23_0);
   vst1q_u8(&dst_row5[16], t23_1);
   vst1q_u8(&dst_row5[32], t23_2);
   vst1q_u8(&dst_row5[48], t23_3);
-  const uint8x16x4_t value_7 = vld1q_u8_x4(&src_row6[0]);
-  const uint8x16x4_t t25 = vld1q_u8_x4(&dst_row6[0]);
-  const uint8x16_t t27_0 = vrhaddq_u8(t25.val[0], value_7.val[0]);
-  const uint8x16_t t27_1 = vrhaddq_u8(t25.val[1], value_7.val[1]);
-  const uint8x16_t t27_2 = vrhaddq_u8(t25.val[2], value_7.val[2]);
-  const uint8x16_t t27_3 = vrhaddq_u8(t25.val[3], value_7.val[3]);
+  uint8x16x4_t value_7 = vld1q_u8_x4(&src_row6[0]);
+  uint8x16x4_t t25 = vld1q_u8_x4(&dst_row6[0]);
+  uint8x16_t t27_0 = vrhaddq_u8(t25.val[0], value_7.val[0]);
+  uint8x16_t t27_1 = vrhaddq_u8(t25.val[1], value_7.val[1]);
+  uint8x16_t t27_2 = vrhaddq_u8(t25.val[2], value_7.val[2]);
+  uint8x16_t t27_3 = vrhaddq_u8(t25.val[3], value_7.val[3]);
   vst1q_u8(&dst_row6[0], t27_0);
   vst1q_u8(&dst_row6[16], t27_1);
   vst1q_u8(&dst_row6[32], t27_2);
   vst1q_u8(&dst_row6[48], t27_3);
-  const uint8x16x4_t value_8 = vld1q_u8_x4(&src_row7[0]);
-  const uint8x16x4_t t29 = vld1q_u8_x4(&dst_row7[0]);
-  const uint8x16_t t31_0 = vrhaddq_u8(t29.val[0], value_8.val[0]);
-  const uint8x16_t t31_1 = vrhaddq_u8(t29.val[1], value_8.val[1]);
-  const uint8x16_t t31_2 = vrhaddq_u8(t29.val[2], value_8.val[2]);
-  const uint8x16_t t31_3 = vrhaddq_u8(t29.val[3], value_8.val[3]);
+  uint8x16x4_t value_8 = vld1q_u8_x4(&src_row7[0]);
+  uint8x16x4_t t29 = vld1q_u8_x4(&dst_row7[0]);
+  uint8x16_t t31_0 = vrhaddq_u8(t29.val[0], value_8.val[0]);
+  uint8x16_t t31_1 = vrhaddq_u8(t29.val[1], value_8.val[1]);
+  uint8x16_t t31_2 = vrhaddq_u8(t29.val[2], value_8.val[2]);
+  uint8x16_t t31_3 = vrhaddq_u8(t29.val[3], value_8.val[3]);
   vst1q_u8(&dst_row7[0], t31_0);
   vst1q_u8(&dst_row7[16], t31_1);
   vst1q_u8(&dst_row7[32], t31_2);
@@ -155,20 +155,20 @@ void daedalus_vp9_avg64__neon_rows8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 3d22df1352227c8d
+ * Class full, input hash ea5b78d371dbe47e
  */
 static inline void one_panel_vp9_avg64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..31; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
-      const uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
-      const uint8x16_t t2_0 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t2_1 = vld1q_u8(&dst[y * dst_stride + 16]);
-      const uint8x16_t t4_0 = vrhaddq_u8(t2_0, value_0);
-      const uint8x16_t t4_1 = vrhaddq_u8(t2_1, value_1);
+      uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
+      uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
+      uint8x16_t t2_0 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t2_1 = vld1q_u8(&dst[y * dst_stride + 16]);
+      uint8x16_t t4_0 = vrhaddq_u8(t2_0, value_0);
+      uint8x16_t t4_1 = vrhaddq_u8(t2_1, value_1);
       vst1q_u8(&dst[y * dst_stride], t4_0);
       vst1q_u8(&dst[y * dst_stride + 16], t4_1);
     }

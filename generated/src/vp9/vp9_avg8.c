@@ -13,15 +13,15 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 121c24941545d4c0
+ * Class rows8 (8 <= rows <= 8), input hash c3f8fe6f23ab8747
  */
 static inline void one_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t value = src[y * src_stride + x];
-      const int32_t t1 = dst[y * dst_stride + x];
+      int32_t value = src[y * src_stride + x];
+      int32_t t1 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t1 + value) + 1) >> 1);
     }
   }
@@ -67,15 +67,15 @@ void daedalus_vp9_avg8__c_rows8(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash d3a54535acdd1da6
+ * Class rows4 (4 <= rows <= 4), input hash c2e02e91f0c34878
  */
 static inline void one_item_vp9_avg8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..3, x = 0..7; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t value = src[y * src_stride + x];
-      const int32_t t1 = dst[y * dst_stride + x];
+      int32_t value = src[y * src_stride + x];
+      int32_t t1 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t1 + value) + 1) >> 1);
     }
   }
@@ -112,17 +112,17 @@ void daedalus_vp9_avg8__c_rows4(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class full, input hash 6802f80b95f5e594
+ * Class full, input hash e38e5e96b854d872
  */
 static inline void one_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 8; x++) {
-        const int32_t value = src[y * src_stride + x];
-        const int32_t t2 = dst[y * dst_stride + x];
+        int32_t value = src[y * src_stride + x];
+        int32_t t2 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t2 + value) + 1) >> 1);
       }
     }

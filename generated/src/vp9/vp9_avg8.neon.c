@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 67ee6840bff313ec
+ * Class rows8 (8 <= rows <= 8), input hash f75fd1baac6f8ffa
  */
 static inline void one_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,37 +33,37 @@ static inline void one_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_str
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const uint8x8_t value = vld1_u8(&src[0]);
-  const uint8x8_t t1 = vld1_u8(&dst[0]);
-  const uint8x8_t t3 = vrhadd_u8(t1, value);
+  uint8x8_t value = vld1_u8(&src[0]);
+  uint8x8_t t1 = vld1_u8(&dst[0]);
+  uint8x8_t t3 = vrhadd_u8(t1, value);
   vst1_u8(&dst[0], t3);
-  const uint8x8_t value_2 = vld1_u8(&src_row1[0]);
-  const uint8x8_t t5 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t7 = vrhadd_u8(t5, value_2);
+  uint8x8_t value_2 = vld1_u8(&src_row1[0]);
+  uint8x8_t t5 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t7 = vrhadd_u8(t5, value_2);
   vst1_u8(&dst_row1[0], t7);
-  const uint8x8_t value_3 = vld1_u8(&src_row2[0]);
-  const uint8x8_t t9 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t11 = vrhadd_u8(t9, value_3);
+  uint8x8_t value_3 = vld1_u8(&src_row2[0]);
+  uint8x8_t t9 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t11 = vrhadd_u8(t9, value_3);
   vst1_u8(&dst_row2[0], t11);
-  const uint8x8_t value_4 = vld1_u8(&src_row3[0]);
-  const uint8x8_t t13 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t15 = vrhadd_u8(t13, value_4);
+  uint8x8_t value_4 = vld1_u8(&src_row3[0]);
+  uint8x8_t t13 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t15 = vrhadd_u8(t13, value_4);
   vst1_u8(&dst_row3[0], t15);
-  const uint8x8_t value_5 = vld1_u8(&src_row4[0]);
-  const uint8x8_t t17 = vld1_u8(&dst_row4[0]);
-  const uint8x8_t t19 = vrhadd_u8(t17, value_5);
+  uint8x8_t value_5 = vld1_u8(&src_row4[0]);
+  uint8x8_t t17 = vld1_u8(&dst_row4[0]);
+  uint8x8_t t19 = vrhadd_u8(t17, value_5);
   vst1_u8(&dst_row4[0], t19);
-  const uint8x8_t value_6 = vld1_u8(&src_row5[0]);
-  const uint8x8_t t21 = vld1_u8(&dst_row5[0]);
-  const uint8x8_t t23 = vrhadd_u8(t21, value_6);
+  uint8x8_t value_6 = vld1_u8(&src_row5[0]);
+  uint8x8_t t21 = vld1_u8(&dst_row5[0]);
+  uint8x8_t t23 = vrhadd_u8(t21, value_6);
   vst1_u8(&dst_row5[0], t23);
-  const uint8x8_t value_7 = vld1_u8(&src_row6[0]);
-  const uint8x8_t t25 = vld1_u8(&dst_row6[0]);
-  const uint8x8_t t27 = vrhadd_u8(t25, value_7);
+  uint8x8_t value_7 = vld1_u8(&src_row6[0]);
+  uint8x8_t t25 = vld1_u8(&dst_row6[0]);
+  uint8x8_t t27 = vrhadd_u8(t25, value_7);
   vst1_u8(&dst_row6[0], t27);
-  const uint8x8_t value_8 = vld1_u8(&src_row7[0]);
-  const uint8x8_t t29 = vld1_u8(&dst_row7[0]);
-  const uint8x8_t t31 = vrhadd_u8(t29, value_8);
+  uint8x8_t value_8 = vld1_u8(&src_row7[0]);
+  uint8x8_t t29 = vld1_u8(&dst_row7[0]);
+  uint8x8_t t31 = vrhadd_u8(t29, value_8);
   vst1_u8(&dst_row7[0], t31);
 }
 
@@ -107,7 +107,7 @@ void daedalus_vp9_avg8__neon_rows8(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash c1e296eba67da25b
+ * Class rows4 (4 <= rows <= 4), input hash 7f3b60ebf56b90e7
  */
 static inline void one_item_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -118,21 +118,21 @@ static inline void one_item_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_str
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const uint8x8_t value = vld1_u8(&src[0]);
-  const uint8x8_t t1 = vld1_u8(&dst[0]);
-  const uint8x8_t t3 = vrhadd_u8(t1, value);
+  uint8x8_t value = vld1_u8(&src[0]);
+  uint8x8_t t1 = vld1_u8(&dst[0]);
+  uint8x8_t t3 = vrhadd_u8(t1, value);
   vst1_u8(&dst[0], t3);
-  const uint8x8_t value_2 = vld1_u8(&src_row1[0]);
-  const uint8x8_t t5 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t7 = vrhadd_u8(t5, value_2);
+  uint8x8_t value_2 = vld1_u8(&src_row1[0]);
+  uint8x8_t t5 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t7 = vrhadd_u8(t5, value_2);
   vst1_u8(&dst_row1[0], t7);
-  const uint8x8_t value_3 = vld1_u8(&src_row2[0]);
-  const uint8x8_t t9 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t11 = vrhadd_u8(t9, value_3);
+  uint8x8_t value_3 = vld1_u8(&src_row2[0]);
+  uint8x8_t t9 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t11 = vrhadd_u8(t9, value_3);
   vst1_u8(&dst_row2[0], t11);
-  const uint8x8_t value_4 = vld1_u8(&src_row3[0]);
-  const uint8x8_t t13 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t15 = vrhadd_u8(t13, value_4);
+  uint8x8_t value_4 = vld1_u8(&src_row3[0]);
+  uint8x8_t t13 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t15 = vrhadd_u8(t13, value_4);
   vst1_u8(&dst_row3[0], t15);
 }
 
@@ -167,17 +167,17 @@ void daedalus_vp9_avg8__neon_rows4(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class full, input hash 930fc47473afb060
+ * Class full, input hash 51e88c1455846c55
  */
 static inline void one_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x8_t value = vld1_u8(&src[y * src_stride]);
-      const uint8x8_t t2 = vld1_u8(&dst[y * dst_stride]);
-      const uint8x8_t t4 = vrhadd_u8(t2, value);
+      uint8x8_t value = vld1_u8(&src[y * src_stride]);
+      uint8x8_t t2 = vld1_u8(&dst[y * dst_stride]);
+      uint8x8_t t4 = vrhadd_u8(t2, value);
       vst1_u8(&dst[y * dst_stride], t4);
     }
   }

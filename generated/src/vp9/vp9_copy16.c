@@ -13,14 +13,14 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash eb447983ab54e849
+ * Class rows8 (8 <= rows <= 8), input hash 639ea815a8c6239e
  */
 static inline void one_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 16; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -66,16 +66,16 @@ void daedalus_vp9_copy16__c_rows8(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class full, input hash 7dca23da7b6c7874
+ * Class full, input hash 14b67f5b0b6fd68f
  */
 static inline void one_item_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 16; x++) {
-        const int32_t value = src[y * src_stride + x];
+        int32_t value = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)value;
       }
     }

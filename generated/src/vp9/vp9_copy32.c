@@ -13,14 +13,14 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash ba85329556c5b1a6
+ * Class rows8 (8 <= rows <= 8), input hash 9e89ed3d7f028437
  */
 static inline void one_item_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..31; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 32; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -66,16 +66,16 @@ void daedalus_vp9_copy32__c_rows8(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class full, input hash 14ac5101ab5605af
+ * Class full, input hash 0de31eff0861e2c6
  */
 static inline void one_item_vp9_copy32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..31; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 32; x++) {
-        const int32_t value = src[y * src_stride + x];
+        int32_t value = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)value;
       }
     }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 13a324d2e3a43f8d
+ * Class rows8 (8 <= rows <= 8), input hash f902ea6c52bce18f
  */
 static inline void one_item_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,36 +33,36 @@ static inline void one_item_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..31; writes dst */
-  const uint8x16_t value_0 = vld1q_u8(&src[0]);
-  const uint8x16_t value_1 = vld1q_u8(&src[16]);
+  uint8x16_t value_0 = vld1q_u8(&src[0]);
+  uint8x16_t value_1 = vld1q_u8(&src[16]);
   vst1q_u8(&dst[0], value_0);
   vst1q_u8(&dst[16], value_1);
-  const uint8x16_t value_0_2 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t value_1_2 = vld1q_u8(&src_row1[16]);
+  uint8x16_t value_0_2 = vld1q_u8(&src_row1[0]);
+  uint8x16_t value_1_2 = vld1q_u8(&src_row1[16]);
   vst1q_u8(&dst_row1[0], value_0_2);
   vst1q_u8(&dst_row1[16], value_1_2);
-  const uint8x16_t value_0_3 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t value_1_3 = vld1q_u8(&src_row2[16]);
+  uint8x16_t value_0_3 = vld1q_u8(&src_row2[0]);
+  uint8x16_t value_1_3 = vld1q_u8(&src_row2[16]);
   vst1q_u8(&dst_row2[0], value_0_3);
   vst1q_u8(&dst_row2[16], value_1_3);
-  const uint8x16_t value_0_4 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t value_1_4 = vld1q_u8(&src_row3[16]);
+  uint8x16_t value_0_4 = vld1q_u8(&src_row3[0]);
+  uint8x16_t value_1_4 = vld1q_u8(&src_row3[16]);
   vst1q_u8(&dst_row3[0], value_0_4);
   vst1q_u8(&dst_row3[16], value_1_4);
-  const uint8x16_t value_0_5 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t value_1_5 = vld1q_u8(&src_row4[16]);
+  uint8x16_t value_0_5 = vld1q_u8(&src_row4[0]);
+  uint8x16_t value_1_5 = vld1q_u8(&src_row4[16]);
   vst1q_u8(&dst_row4[0], value_0_5);
   vst1q_u8(&dst_row4[16], value_1_5);
-  const uint8x16_t value_0_6 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t value_1_6 = vld1q_u8(&src_row5[16]);
+  uint8x16_t value_0_6 = vld1q_u8(&src_row5[0]);
+  uint8x16_t value_1_6 = vld1q_u8(&src_row5[16]);
   vst1q_u8(&dst_row5[0], value_0_6);
   vst1q_u8(&dst_row5[16], value_1_6);
-  const uint8x16_t value_0_7 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t value_1_7 = vld1q_u8(&src_row6[16]);
+  uint8x16_t value_0_7 = vld1q_u8(&src_row6[0]);
+  uint8x16_t value_1_7 = vld1q_u8(&src_row6[16]);
   vst1q_u8(&dst_row6[0], value_0_7);
   vst1q_u8(&dst_row6[16], value_1_7);
-  const uint8x16_t value_0_8 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t value_1_8 = vld1q_u8(&src_row7[16]);
+  uint8x16_t value_0_8 = vld1q_u8(&src_row7[0]);
+  uint8x16_t value_1_8 = vld1q_u8(&src_row7[16]);
   vst1q_u8(&dst_row7[0], value_0_8);
   vst1q_u8(&dst_row7[16], value_1_8);
 }
@@ -107,16 +107,16 @@ void daedalus_vp9_copy32__vector_rows8(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 33ab6515ae400016
+ * Class full, input hash 691e56418563d022
  */
 static inline void one_item_vp9_copy32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..31; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
-      const uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
+      uint8x16_t value_0 = vld1q_u8(&src[y * src_stride]);
+      uint8x16_t value_1 = vld1q_u8(&src[y * src_stride + 16]);
       vst1q_u8(&dst[y * dst_stride], value_0);
       vst1q_u8(&dst[y * dst_stride + 16], value_1);
     }

@@ -13,14 +13,14 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 58ac0f41c106e944
+ * Class rows8 (8 <= rows <= 8), input hash d24f80de1a12f6ca
  */
 static inline void one_item_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -66,14 +66,14 @@ void daedalus_vp9_copy4__c_rows8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash f82db5c99179f636
+ * Class rows4 (4 <= rows <= 4), input hash 718a1443503eee8c
  */
 static inline void one_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -110,16 +110,16 @@ void daedalus_vp9_copy4__c_rows4(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class full, input hash 1c3892b94ac24e79
+ * Class full, input hash 932d47b2730cad25
  */
 static inline void one_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
-        const int32_t value = src[y * src_stride + x];
+        int32_t value = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)value;
       }
     }

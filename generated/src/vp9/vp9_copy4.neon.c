@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash b0e24799ece09269
+ * Class rows8 (8 <= rows <= 8), input hash ccb0ea7237e85d01
  */
 static inline void items_2_vp9_copy4__neon_rows8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride) {
@@ -47,42 +47,35 @@ static inline void items_2_vp9_copy4__neon_rows8_x2(uint8_t *const dst[2], ptrdi
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const uint8x8_t value = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint8x8_t value = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(value), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(value), 1);
-  const uint8x8_t value_2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
+  uint8x8_t value_2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(value_2), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_2), 1);
-  const uint8x8_t value_3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
+  uint8x8_t value_3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(value_3), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_3), 1);
-  const uint8x8_t value_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
+  uint8x8_t value_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(value_4), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_4), 1);
-  const uint8x8_t value_5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
+  uint8x8_t value_5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(value_5), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_5), 1);
-  const uint8x8_t value_6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
+  uint8x8_t value_6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(value_6), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_6), 1);
-  const uint8x8_t value_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
+  uint8x8_t value_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(value_7), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_7), 1);
-  const uint8x8_t value_8 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
+  uint8x8_t value_8 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(value_8), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(value_8), 1);
@@ -105,28 +98,21 @@ static inline void one_item_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const uint8x8_t value = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t value = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(value), 0);
-  const uint8x8_t value_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t value_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(value_2), 0);
-  const uint8x8_t value_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t value_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(value_3), 0);
-  const uint8x8_t value_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t value_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(value_4), 0);
-  const uint8x8_t value_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t value_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(value_5), 0);
-  const uint8x8_t value_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t value_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(value_6), 0);
-  const uint8x8_t value_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t value_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(value_7), 0);
-  const uint8x8_t value_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t value_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(value_8), 0);
 }
 
@@ -194,7 +180,7 @@ void daedalus_vp9_copy4__neon_rows8_x2(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 32f24c3f1b782c72
+ * Class rows4 (4 <= rows <= 4), input hash 393d575776f710d3
  */
 static inline void one_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -205,8 +191,7 @@ static inline void one_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const uint8x16_t value =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t value = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
@@ -247,15 +232,15 @@ void daedalus_vp9_copy4__neon_rows4(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash d21006f75172dd50
+ * Class full, input hash 1cd43c991c6b9b60
  */
 static inline void one_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x8_t value =
+      uint8x8_t value =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(value), 0);
     }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d2256335e9c63c81
+ * Class rows8 (8 <= rows <= 8), input hash 98c920c3bab82a3c
  */
 static inline void one_item_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,21 +33,21 @@ static inline void one_item_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..63; writes dst */
-  const uint8x16x4_t value = vld1q_u8_x4(&src[0]);
+  uint8x16x4_t value = vld1q_u8_x4(&src[0]);
   vst1q_u8_x4(&dst[0], value);
-  const uint8x16x4_t value_2 = vld1q_u8_x4(&src_row1[0]);
+  uint8x16x4_t value_2 = vld1q_u8_x4(&src_row1[0]);
   vst1q_u8_x4(&dst_row1[0], value_2);
-  const uint8x16x4_t value_3 = vld1q_u8_x4(&src_row2[0]);
+  uint8x16x4_t value_3 = vld1q_u8_x4(&src_row2[0]);
   vst1q_u8_x4(&dst_row2[0], value_3);
-  const uint8x16x4_t value_4 = vld1q_u8_x4(&src_row3[0]);
+  uint8x16x4_t value_4 = vld1q_u8_x4(&src_row3[0]);
   vst1q_u8_x4(&dst_row3[0], value_4);
-  const uint8x16x4_t value_5 = vld1q_u8_x4(&src_row4[0]);
+  uint8x16x4_t value_5 = vld1q_u8_x4(&src_row4[0]);
   vst1q_u8_x4(&dst_row4[0], value_5);
-  const uint8x16x4_t value_6 = vld1q_u8_x4(&src_row5[0]);
+  uint8x16x4_t value_6 = vld1q_u8_x4(&src_row5[0]);
   vst1q_u8_x4(&dst_row5[0], value_6);
-  const uint8x16x4_t value_7 = vld1q_u8_x4(&src_row6[0]);
+  uint8x16x4_t value_7 = vld1q_u8_x4(&src_row6[0]);
   vst1q_u8_x4(&dst_row6[0], value_7);
-  const uint8x16x4_t value_8 = vld1q_u8_x4(&src_row7[0]);
+  uint8x16x4_t value_8 = vld1q_u8_x4(&src_row7[0]);
   vst1q_u8_x4(&dst_row7[0], value_8);
 }
 
@@ -91,15 +91,15 @@ void daedalus_vp9_copy64__neon_rows8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash 5bfff15fc608ceaa
+ * Class full, input hash 97529405677c91d9
  */
 static inline void one_item_vp9_copy64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint8x16x4_t value = vld1q_u8_x4(&src[y * src_stride]);
+      uint8x16x4_t value = vld1q_u8_x4(&src[y * src_stride]);
       vst1q_u8_x4(&dst[y * dst_stride], value);
     }
   }

@@ -13,14 +13,14 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 9cc193cdfb928452
+ * Class rows8 (8 <= rows <= 8), input hash 12c8b3c2684373d4
  */
 static inline void one_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -66,14 +66,14 @@ void daedalus_vp9_copy8__c_rows8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 54097a77e02209e4
+ * Class rows4 (4 <= rows <= 4), input hash 3b01938d6d3c3dfc
  */
 static inline void one_item_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
   /* stage 1 of 1: y = 0..3, x = 0..7; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t value = src[y * src_stride + x];
+      int32_t value = src[y * src_stride + x];
       dst[y * dst_stride + x] = (uint8_t)value;
     }
   }
@@ -110,16 +110,16 @@ void daedalus_vp9_copy8__c_rows4(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class full, input hash 5de749576f705144
+ * Class full, input hash f9bf487ede32bc01
  */
 static inline void one_item_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 8; x++) {
-        const int32_t value = src[y * src_stride + x];
+        int32_t value = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)value;
       }
     }

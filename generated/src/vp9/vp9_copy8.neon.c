@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 482057d54949977c
+ * Class rows8 (8 <= rows <= 8), input hash 0bd8a52208b5ee4a
  */
 static inline void one_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -33,21 +33,21 @@ static inline void one_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const uint64_t value = *(const daedalus_any_u64 *)&src[0];
+  uint64_t value = *(const daedalus_any_u64 *)&src[0];
   *(daedalus_any_u64 *)&dst[0] = value;
-  const uint64_t value_2 = *(const daedalus_any_u64 *)&src_row1[0];
+  uint64_t value_2 = *(const daedalus_any_u64 *)&src_row1[0];
   *(daedalus_any_u64 *)&dst_row1[0] = value_2;
-  const uint64_t value_3 = *(const daedalus_any_u64 *)&src_row2[0];
+  uint64_t value_3 = *(const daedalus_any_u64 *)&src_row2[0];
   *(daedalus_any_u64 *)&dst_row2[0] = value_3;
-  const uint64_t value_4 = *(const daedalus_any_u64 *)&src_row3[0];
+  uint64_t value_4 = *(const daedalus_any_u64 *)&src_row3[0];
   *(daedalus_any_u64 *)&dst_row3[0] = value_4;
-  const uint64_t value_5 = *(const daedalus_any_u64 *)&src_row4[0];
+  uint64_t value_5 = *(const daedalus_any_u64 *)&src_row4[0];
   *(daedalus_any_u64 *)&dst_row4[0] = value_5;
-  const uint64_t value_6 = *(const daedalus_any_u64 *)&src_row5[0];
+  uint64_t value_6 = *(const daedalus_any_u64 *)&src_row5[0];
   *(daedalus_any_u64 *)&dst_row5[0] = value_6;
-  const uint64_t value_7 = *(const daedalus_any_u64 *)&src_row6[0];
+  uint64_t value_7 = *(const daedalus_any_u64 *)&src_row6[0];
   *(daedalus_any_u64 *)&dst_row6[0] = value_7;
-  const uint64_t value_8 = *(const daedalus_any_u64 *)&src_row7[0];
+  uint64_t value_8 = *(const daedalus_any_u64 *)&src_row7[0];
   *(daedalus_any_u64 *)&dst_row7[0] = value_8;
 }
 
@@ -91,7 +91,7 @@ void daedalus_vp9_copy8__neon_rows8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 1de5c6fa3cec2eac
+ * Class rows4 (4 <= rows <= 4), input hash c3acc692ac007598
  */
 static inline void one_item_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride) {
@@ -102,13 +102,13 @@ static inline void one_item_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const uint64_t value = *(const daedalus_any_u64 *)&src[0];
+  uint64_t value = *(const daedalus_any_u64 *)&src[0];
   *(daedalus_any_u64 *)&dst[0] = value;
-  const uint64_t value_2 = *(const daedalus_any_u64 *)&src_row1[0];
+  uint64_t value_2 = *(const daedalus_any_u64 *)&src_row1[0];
   *(daedalus_any_u64 *)&dst_row1[0] = value_2;
-  const uint64_t value_3 = *(const daedalus_any_u64 *)&src_row2[0];
+  uint64_t value_3 = *(const daedalus_any_u64 *)&src_row2[0];
   *(daedalus_any_u64 *)&dst_row2[0] = value_3;
-  const uint64_t value_4 = *(const daedalus_any_u64 *)&src_row3[0];
+  uint64_t value_4 = *(const daedalus_any_u64 *)&src_row3[0];
   *(daedalus_any_u64 *)&dst_row3[0] = value_4;
 }
 
@@ -143,15 +143,15 @@ void daedalus_vp9_copy8__neon_rows4(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 08834e27f69d6de2
+ * Class full, input hash a91c660bfcf69907
  */
 static inline void one_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const uint64_t value = *(const daedalus_any_u64 *)&src[y * src_stride];
+      uint64_t value = *(const daedalus_any_u64 *)&src[y * src_stride];
       *(daedalus_any_u64 *)&dst[y * dst_stride] = value;
     }
   }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 92245306d19d2e14
+ * Class full, input hash 3a7b60f4fb35da8b
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -23,14 +23,14 @@ static inline void one_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_strid
   int16_t rows[4][4];
   /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 4];
-    const int32_t x2 = coeffs[v + 8];
-    const int32_t x3 = coeffs[v + 12];
-    const int32_t s0 = ((x0 * 5283) + (x2 * 15212)) + (x3 * 9929);
-    const int32_t s1 = ((x0 * 9929) - (x2 * 5283)) - (x3 * 15212);
-    const int32_t s2 = ((x0 - x2) + x3) * 13377;
-    const int32_t s3 = x1 * 13377;
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 4];
+    int32_t x2 = coeffs[v + 8];
+    int32_t x3 = coeffs[v + 12];
+    int32_t s0 = ((x0 * 5283) + (x2 * 15212)) + (x3 * 9929);
+    int32_t s1 = ((x0 * 9929) - (x2 * 5283)) - (x3 * 15212);
+    int32_t s2 = ((x0 - x2) + x3) * 13377;
+    int32_t s3 = x1 * 13377;
     rows[v][0] = (int16_t)(((s0 + s3) + 8192) >> 14);
     rows[v][1] = (int16_t)(((s1 + s3) + 8192) >> 14);
     rows[v][2] = (int16_t)((s2 + 8192) >> 14);
@@ -38,23 +38,22 @@ static inline void one_item_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_strid
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t s0 = ((x0 * 5283) + (x2 * 15212)) + (x3 * 9929);
-    const int32_t s1 = ((x0 * 9929) - (x2 * 5283)) - (x3 * 15212);
-    const int32_t s2 = ((x0 - x2) + x3) * 13377;
-    const int32_t s3 = x1 * 13377;
-    const int32_t residuals0 = ((s0 + s3) + 8192) >> 14;
-    const int32_t residuals1 = ((s1 + s3) + 8192) >> 14;
-    const int32_t residuals2 = (s2 + 8192) >> 14;
-    const int32_t residuals3 = daedalus_round_shift(((int32_t)((uint32_t)(s0 +
-        s1) - (uint32_t)s3)), 14);
-    const int32_t t34 = dst[x];
-    const int32_t t38 = dst[dst_stride + x];
-    const int32_t t42 = dst[2 * dst_stride + x];
-    const int32_t t46 = dst[3 * dst_stride + x];
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t s0 = ((x0 * 5283) + (x2 * 15212)) + (x3 * 9929);
+    int32_t s1 = ((x0 * 9929) - (x2 * 5283)) - (x3 * 15212);
+    int32_t s2 = ((x0 - x2) + x3) * 13377;
+    int32_t s3 = x1 * 13377;
+    int32_t residuals0 = ((s0 + s3) + 8192) >> 14;
+    int32_t residuals1 = ((s1 + s3) + 8192) >> 14;
+    int32_t residuals2 = (s2 + 8192) >> 14;
+    int32_t residuals3 = daedalus_round_shift(((int32_t)((uint32_t)(s0 + s1) - (uint32_t)s3)), 14);
+    int32_t t34 = dst[x];
+    int32_t t38 = dst[dst_stride + x];
+    int32_t t42 = dst[2 * dst_stride + x];
+    int32_t t46 = dst[3 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t34 + ((residuals0 + 8) >> 4), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t38 + ((residuals1 + 8) >> 4), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t42 + ((residuals2 + 8) >> 4), 0, 255);

@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash c0470e160c8be82d
+ * Class full, input hash 7765e016660a8691
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -32,292 +32,277 @@ static inline void one_item_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {16305, 1606, 14449, 7723, 10394, 12665, 4756,
       15679};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {15137, 6270, 11585, 3196, 16069, 13623, 9102,
       0};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 0);
-  const int32x4_t t9_1 = vmull_high_laneq_s16(x7, multipliers16, 0);
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int32x4_t s0_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x0), multipliers16, 1);
-  const int32x4_t s0_1 = vmlal_high_laneq_s16(t9_1, x0, multipliers16, 1);
-  const int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 1);
-  const int32x4_t t13_1 = vmull_high_laneq_s16(x7, multipliers16, 1);
-  const int32x4_t s1_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t s1_1 = vmlsl_high_laneq_s16(t13_1, x0, multipliers16, 0);
-  const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 2);
-  const int32x4_t t17_1 = vmull_high_laneq_s16(x5, multipliers16, 2);
-  const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t s2_0 = vmlal_laneq_s16(t17_0, vget_low_s16(x2), multipliers16, 3);
-  const int32x4_t s2_1 = vmlal_high_laneq_s16(t17_1, x2, multipliers16, 3);
-  const int32x4_t t21_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 3);
-  const int32x4_t t21_1 = vmull_high_laneq_s16(x5, multipliers16, 3);
-  const int32x4_t s3_0 = vmlsl_laneq_s16(t21_0, vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t s3_1 = vmlsl_high_laneq_s16(t21_1, x2, multipliers16, 2);
-  const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 4);
-  const int32x4_t t25_1 = vmull_high_laneq_s16(x3, multipliers16, 4);
-  const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int32x4_t s4_0 = vmlal_laneq_s16(t25_0, vget_low_s16(x4), multipliers16, 5);
-  const int32x4_t s4_1 = vmlal_high_laneq_s16(t25_1, x4, multipliers16, 5);
-  const int32x4_t t29_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t29_1 = vmull_high_laneq_s16(x3, multipliers16, 5);
-  const int32x4_t s5_0 = vmlsl_laneq_s16(t29_0, vget_low_s16(x4), multipliers16, 4);
-  const int32x4_t s5_1 = vmlsl_high_laneq_s16(t29_1, x4, multipliers16, 4);
-  const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t33_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 6);
-  const int32x4_t t33_1 = vmull_high_laneq_s16(x1, multipliers16, 6);
-  const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t s6_0 = vmlal_laneq_s16(t33_0, vget_low_s16(x6), multipliers16, 7);
-  const int32x4_t s6_1 = vmlal_high_laneq_s16(t33_1, x6, multipliers16, 7);
-  const int32x4_t t37_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 7);
-  const int32x4_t t37_1 = vmull_high_laneq_s16(x1, multipliers16, 7);
-  const int32x4_t s7_0 = vmlsl_laneq_s16(t37_0, vget_low_s16(x6), multipliers16, 6);
-  const int32x4_t s7_1 = vmlsl_high_laneq_s16(t37_1, x6, multipliers16, 6);
-  const int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
-  const int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
-  const int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
-  const int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
-  const int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
-  const int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
-  const int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
-  const int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
-  const int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
-  const int32x4_t t49_0 = vaddq_s32(s3_0, s7_0);
-  const int32x4_t t49_1 = vaddq_s32(s3_1, s7_1);
-  const int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
-  const int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
-  const int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
-  const int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
-  const int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
-  const int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
-  const int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
-  const int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
-  const int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
-  const int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
-  const int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
-  const int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
-  const int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
-  const int16x8_t t0_2 = vaddq_s16(t0, t2);
-  const int16x8_t t1_2 = vaddq_s16(t1, t3);
-  const int16x8_t t2_2 = vsubq_s16(t0, t2);
-  const int16x8_t t3_2 = vsubq_s16(t1, t3);
-  const int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 0);
-  const int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16_2, 0);
-  const int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16_2, 1);
-  const int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16_2, 1);
-  const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 1);
-  const int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16_2, 1);
-  const int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16_2, 0);
-  const int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16_2, 0);
-  const int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 1);
-  const int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16_2, 1);
-  const int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16_2, 0);
-  const int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16_2, 0);
-  const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 0);
-  const int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16_2, 0);
-  const int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16_2, 1);
-  const int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16_2, 1);
-  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
-  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
-  const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
-  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
-  const int16x8_t t5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
-  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
-  const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
-  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
-  const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
-  const int16x8_t t99 = vnegq_s16(t4_2);
-  const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16_2, 2);
-  const int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16_2, 2);
-  const int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
-  const int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
-  const int16x8_t t105 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
-  const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16_2, 2);
-  const int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16_2, 2);
-  const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
-  const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
-  const int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
-  const int16x8_t t112 = vnegq_s16(t110);
-  const int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
-  const int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
-  const int16x8_t t115 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
-  const int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
-  const int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
-  const int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
-  const int16x8_t t120 = vnegq_s16(t118);
-  const int16x8_t t122 = vnegq_s16(t1_2);
+  int16x8_t x7 = vld1q_s16(&coeffs[56]);
+  int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 0);
+  int32x4_t t9_1 = vmull_high_laneq_s16(x7, multipliers16, 0);
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int32x4_t s0_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x0), multipliers16, 1);
+  int32x4_t s0_1 = vmlal_high_laneq_s16(t9_1, x0, multipliers16, 1);
+  int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(x7), multipliers16, 1);
+  int32x4_t t13_1 = vmull_high_laneq_s16(x7, multipliers16, 1);
+  int32x4_t s1_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(x0), multipliers16, 0);
+  int32x4_t s1_1 = vmlsl_high_laneq_s16(t13_1, x0, multipliers16, 0);
+  int16x8_t x5 = vld1q_s16(&coeffs[40]);
+  int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 2);
+  int32x4_t t17_1 = vmull_high_laneq_s16(x5, multipliers16, 2);
+  int16x8_t x2 = vld1q_s16(&coeffs[16]);
+  int32x4_t s2_0 = vmlal_laneq_s16(t17_0, vget_low_s16(x2), multipliers16, 3);
+  int32x4_t s2_1 = vmlal_high_laneq_s16(t17_1, x2, multipliers16, 3);
+  int32x4_t t21_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 3);
+  int32x4_t t21_1 = vmull_high_laneq_s16(x5, multipliers16, 3);
+  int32x4_t s3_0 = vmlsl_laneq_s16(t21_0, vget_low_s16(x2), multipliers16, 2);
+  int32x4_t s3_1 = vmlsl_high_laneq_s16(t21_1, x2, multipliers16, 2);
+  int16x8_t x3 = vld1q_s16(&coeffs[24]);
+  int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 4);
+  int32x4_t t25_1 = vmull_high_laneq_s16(x3, multipliers16, 4);
+  int16x8_t x4 = vld1q_s16(&coeffs[32]);
+  int32x4_t s4_0 = vmlal_laneq_s16(t25_0, vget_low_s16(x4), multipliers16, 5);
+  int32x4_t s4_1 = vmlal_high_laneq_s16(t25_1, x4, multipliers16, 5);
+  int32x4_t t29_0 = vmull_laneq_s16(vget_low_s16(x3), multipliers16, 5);
+  int32x4_t t29_1 = vmull_high_laneq_s16(x3, multipliers16, 5);
+  int32x4_t s5_0 = vmlsl_laneq_s16(t29_0, vget_low_s16(x4), multipliers16, 4);
+  int32x4_t s5_1 = vmlsl_high_laneq_s16(t29_1, x4, multipliers16, 4);
+  int16x8_t x1 = vld1q_s16(&coeffs[8]);
+  int32x4_t t33_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 6);
+  int32x4_t t33_1 = vmull_high_laneq_s16(x1, multipliers16, 6);
+  int16x8_t x6 = vld1q_s16(&coeffs[48]);
+  int32x4_t s6_0 = vmlal_laneq_s16(t33_0, vget_low_s16(x6), multipliers16, 7);
+  int32x4_t s6_1 = vmlal_high_laneq_s16(t33_1, x6, multipliers16, 7);
+  int32x4_t t37_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 7);
+  int32x4_t t37_1 = vmull_high_laneq_s16(x1, multipliers16, 7);
+  int32x4_t s7_0 = vmlsl_laneq_s16(t37_0, vget_low_s16(x6), multipliers16, 6);
+  int32x4_t s7_1 = vmlsl_high_laneq_s16(t37_1, x6, multipliers16, 6);
+  int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
+  int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
+  int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
+  int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
+  int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
+  int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
+  int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
+  int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
+  int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
+  int32x4_t t49_0 = vaddq_s32(s3_0, s7_0);
+  int32x4_t t49_1 = vaddq_s32(s3_1, s7_1);
+  int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
+  int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
+  int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
+  int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
+  int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
+  int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
+  int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
+  int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
+  int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
+  int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
+  int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
+  int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
+  int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
+  int16x8_t t0_2 = vaddq_s16(t0, t2);
+  int16x8_t t1_2 = vaddq_s16(t1, t3);
+  int16x8_t t2_2 = vsubq_s16(t0, t2);
+  int16x8_t t3_2 = vsubq_s16(t1, t3);
+  int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 0);
+  int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16_2, 0);
+  int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16_2, 1);
+  int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16_2, 1);
+  int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 1);
+  int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16_2, 1);
+  int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16_2, 0);
+  int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16_2, 0);
+  int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 1);
+  int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16_2, 1);
+  int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16_2, 0);
+  int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16_2, 0);
+  int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 0);
+  int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16_2, 0);
+  int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16_2, 1);
+  int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16_2, 1);
+  int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
+  int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
+  int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
+  int16x8_t t5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
+  int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
+  int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
+  int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
+  int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
+  int16x8_t t99 = vnegq_s16(t4_2);
+  int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16_2, 2);
+  int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16_2, 2);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
+  int16x8_t t105 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
+  int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16_2, 2);
+  int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16_2, 2);
+  int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
+  int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
+  int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
+  int16x8_t t112 = vnegq_s16(t110);
+  int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
+  int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
+  int16x8_t t115 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
+  int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
+  int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
+  int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
+  int16x8_t t120 = vnegq_s16(t118);
+  int16x8_t t122 = vnegq_s16(t1_2);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t0_2), vreinterpretq_u16_s16(t99));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t0_2), vreinterpretq_u16_s16(t99));
-  const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t105), vreinterpretq_u16_s16(t112));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t105), vreinterpretq_u16_s16(t112));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t115), vreinterpretq_u16_s16(t120));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t115), vreinterpretq_u16_s16(t120));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t5_2), vreinterpretq_u16_s16(t122));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t5_2), vreinterpretq_u16_s16(t122));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t0_2), vreinterpretq_u16_s16(t99));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t0_2), vreinterpretq_u16_s16(t99));
+  uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t105), vreinterpretq_u16_s16(t112));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t105), vreinterpretq_u16_s16(t112));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t115), vreinterpretq_u16_s16(t120));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t115), vreinterpretq_u16_s16(t120));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t5_2), vreinterpretq_u16_s16(t122));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t5_2), vreinterpretq_u16_s16(t122));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16_2, 2);
+  int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16_2, 2);
+  int32x4_t t11_0 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16_2, 2);
-  const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16_2, 2);
-  const int32x4_t t11_0 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+  int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2), multipliers16_2, 2);
+  int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
+  int32x4_t t14_0 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16_2, 2);
-  const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
-      multipliers16_2, 2);
-  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
-  const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
-      multipliers16_2, 2);
-  const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
-      multipliers16_2, 2);
-  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
-  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16_2, 1);
-  const int32x4_t t18_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16_2, 1);
-  const int32x4_t t21_0_2 = vmlsl_laneq_s16(t18_0, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2), multipliers16_2, 2);
+  int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
+  int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16_2, 1);
+  int32x4_t t18_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16_2, 1);
+  int32x4_t t21_0_2 = vmlsl_laneq_s16(t18_0, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16_2, 0);
-  const int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1, vreinterpretq_s16_u16(x6_2),
-      multipliers16_2, 0);
-  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
-  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16_2, 0);
-  const int32x4_t t23_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16_2, 0);
-  const int32x4_t t25_0_2 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1, vreinterpretq_s16_u16(x6_2), multipliers16_2, 0);
+  int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
+  int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16_2, 0);
+  int32x4_t t23_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16_2, 0);
+  int32x4_t t25_0_2 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16_2, 1);
-  const int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(x6_2),
-      multipliers16_2, 1);
-  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0_2, t25_1_2, 14);
-  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16_2, 3);
-  const int32x4_t t30_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 3);
-  const int32x4_t t33_0_2 = vmlsl_laneq_s16(t30_0, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(x6_2), multipliers16_2, 1);
+  int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0_2, t25_1_2, 14);
+  int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16_2, 3);
+  int32x4_t t30_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 3);
+  int32x4_t t33_0_2 = vmlsl_laneq_s16(t30_0, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16_2, 4);
-  const int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1, vreinterpretq_s16_u16(x7_2),
-      multipliers16_2, 4);
-  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
-  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16_2, 4);
-  const int32x4_t t35_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 4);
-  const int32x4_t t37_0_2 = vmlal_laneq_s16(t35_0, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1, vreinterpretq_s16_u16(x7_2), multipliers16_2, 4);
+  int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
+  int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16_2, 4);
+  int32x4_t t35_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 4);
+  int32x4_t t37_0_2 = vmlal_laneq_s16(t35_0, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16_2, 3);
-  const int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1, vreinterpretq_s16_u16(x7_2),
-      multipliers16_2, 3);
-  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
-  const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16_2, 5);
-  const int32x4_t t42_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 5);
-  const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1, vreinterpretq_s16_u16(x7_2), multipliers16_2, 3);
+  int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
+  int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16_2, 5);
+  int32x4_t t42_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 5);
+  int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16_2, 6);
-  const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, vreinterpretq_s16_u16(x3_2), multipliers16_2,
-      6);
-  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16_2, 6);
-  const int32x4_t t47_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 6);
-  const int32x4_t t49_0_2 = vmlal_laneq_s16(t47_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, vreinterpretq_s16_u16(x3_2), multipliers16_2, 6);
+  int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+  int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16_2, 6);
+  int32x4_t t47_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 6);
+  int32x4_t t49_0_2 = vmlal_laneq_s16(t47_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16_2, 5);
-  const int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1, vreinterpretq_s16_u16(x3_2),
-      multipliers16_2, 5);
-  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
-  const int16x8_t e0 = vaddq_s16(s0, s3);
-  const int16x8_t e3 = vsubq_s16(s0, s3);
-  const int16x8_t e1 = vaddq_s16(s1, s2);
-  const int16x8_t e2 = vsubq_s16(s1, s2);
-  const int16x8_t o4 = vaddq_s16(s4, s5);
-  const int16x8_t o5 = vsubq_s16(s4, s5);
-  const int16x8_t o7 = vaddq_s16(s7, s6);
-  const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16_2, 2);
-  const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16_2, 2);
-  const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16_2, 2);
-  const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16_2, 2);
-  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
-  const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16_2, 2);
-  const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16_2, 2);
-  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-  const int16x8_t residuals0 = vaddq_s16(e0, o7);
-  const int16x8_t residuals7 = vsubq_s16(e0, o7);
-  const int16x8_t residuals1 = vaddq_s16(e1, m6);
-  const int16x8_t residuals6 = vsubq_s16(e1, m6);
-  const int16x8_t residuals2 = vaddq_s16(e2, m5);
-  const int16x8_t residuals5 = vsubq_s16(e2, m5);
-  const int16x8_t residuals3 = vaddq_s16(e3, o4);
-  const int16x8_t residuals4 = vsubq_s16(e3, o4);
-  const int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t93 = vld1_u8(&dst[0]);
-  const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
-  const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
+  int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1, vreinterpretq_s16_u16(x3_2), multipliers16_2, 5);
+  int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
+  int16x8_t e0 = vaddq_s16(s0, s3);
+  int16x8_t e3 = vsubq_s16(s0, s3);
+  int16x8_t e1 = vaddq_s16(s1, s2);
+  int16x8_t e2 = vsubq_s16(s1, s2);
+  int16x8_t o4 = vaddq_s16(s4, s5);
+  int16x8_t o5 = vsubq_s16(s4, s5);
+  int16x8_t o7 = vaddq_s16(s7, s6);
+  int16x8_t o6 = vsubq_s16(s7, s6);
+  int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16_2, 2);
+  int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16_2, 2);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16_2, 2);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16_2, 2);
+  int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
+  int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16_2, 2);
+  int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16_2, 2);
+  int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+  int16x8_t residuals0 = vaddq_s16(e0, o7);
+  int16x8_t residuals7 = vsubq_s16(e0, o7);
+  int16x8_t residuals1 = vaddq_s16(e1, m6);
+  int16x8_t residuals6 = vsubq_s16(e1, m6);
+  int16x8_t residuals2 = vaddq_s16(e2, m5);
+  int16x8_t residuals5 = vsubq_s16(e2, m5);
+  int16x8_t residuals3 = vaddq_s16(e3, o4);
+  int16x8_t residuals4 = vsubq_s16(e3, o4);
+  int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t93 = vld1_u8(&dst[0]);
+  uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
+  uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
   vst1_u8(&dst[0], t95_sat);
-  const int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t97 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t99_2 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
-  const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99_2));
+  int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t97 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t99_2 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
+  uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99_2));
   vst1_u8(&dst_row1[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t101 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
-  const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
+  int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t101 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
+  uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
   vst1_u8(&dst_row2[0], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t105_2 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105_2);
-  const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
+  int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t105_2 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105_2);
+  uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
   vst1_u8(&dst_row3[0], t107_sat);
-  const int16x8_t t110_2 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t109 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110_2), t109);
-  const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
+  int16x8_t t110_2 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t109 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110_2), t109);
+  uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
   vst1_u8(&dst_row4[0], t111_sat);
-  const int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t113 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t115_2 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
-  const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115_2));
+  int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t113 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t115_2 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
+  uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115_2));
   vst1_u8(&dst_row5[0], t115_sat);
-  const int16x8_t t118_2 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t117 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118_2), t117);
-  const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
+  int16x8_t t118_2 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t117 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118_2), t117);
+  uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
   vst1_u8(&dst_row6[0], t119_sat);
-  const int16x8_t t122_2 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t121 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122_2), t121);
-  const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
+  int16x8_t t122_2 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t121 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122_2), t121);
+  uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
   vst1_u8(&dst_row7[0], t123_sat);
 }
 

@@ -17,7 +17,7 @@
 #include <daedalus/neon_order.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash ed24b9c67f6e8399
+ * Class dc (1 <= eob <= 1), input hash 8e91d1a81a5fd3bc
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -39,105 +39,105 @@ static inline void one_item_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stri
   uint8_t *const dst_row14 = dst_row13 + dst_stride;
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
-  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
-  const uint8x16_t t11 = vld1q_u8(&dst[0]);
-  const int16x8_t t12_0 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const int16x8_t t12_1 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const uint16x8_t t13_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t11));
-  const uint16x8_t t13_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t11);
-  const uint8x16_t t13_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_0)),
+  int32_t x0 = coeffs[0];
+  int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  uint8x16_t t11 = vld1q_u8(&dst[0]);
+  int16x8_t t12_0 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  int16x8_t t12_1 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  uint16x8_t t13_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t11));
+  uint16x8_t t13_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t11);
+  uint8x16_t t13_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_0)),
       vreinterpretq_s16_u16(t13_1));
   vst1q_u8(&dst[0], t13_sat);
-  const uint8x16_t t15 = vld1q_u8(&dst_row1[0]);
-  const uint16x8_t t16_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t15));
-  const uint16x8_t t16_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t15);
-  const uint8x16_t t16_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_0)),
+  uint8x16_t t15 = vld1q_u8(&dst_row1[0]);
+  uint16x8_t t16_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t15));
+  uint16x8_t t16_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t15);
+  uint8x16_t t16_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_0)),
       vreinterpretq_s16_u16(t16_1));
   vst1q_u8(&dst_row1[0], t16_sat);
-  const uint8x16_t t18 = vld1q_u8(&dst_row2[0]);
-  const uint16x8_t t19_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t18));
-  const uint16x8_t t19_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t18);
-  const uint8x16_t t19_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_0)),
+  uint8x16_t t18 = vld1q_u8(&dst_row2[0]);
+  uint16x8_t t19_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t18));
+  uint16x8_t t19_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t18);
+  uint8x16_t t19_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_0)),
       vreinterpretq_s16_u16(t19_1));
   vst1q_u8(&dst_row2[0], t19_sat);
-  const uint8x16_t t21 = vld1q_u8(&dst_row3[0]);
-  const uint16x8_t t22_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t21));
-  const uint16x8_t t22_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t21);
-  const uint8x16_t t22_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_0)),
+  uint8x16_t t21 = vld1q_u8(&dst_row3[0]);
+  uint16x8_t t22_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t21));
+  uint16x8_t t22_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t21);
+  uint8x16_t t22_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_0)),
       vreinterpretq_s16_u16(t22_1));
   vst1q_u8(&dst_row3[0], t22_sat);
-  const uint8x16_t t24 = vld1q_u8(&dst_row4[0]);
-  const uint16x8_t t25_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t24));
-  const uint16x8_t t25_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t24);
-  const uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_0)),
+  uint8x16_t t24 = vld1q_u8(&dst_row4[0]);
+  uint16x8_t t25_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t24));
+  uint16x8_t t25_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t24);
+  uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_0)),
       vreinterpretq_s16_u16(t25_1));
   vst1q_u8(&dst_row4[0], t25_sat);
-  const uint8x16_t t27 = vld1q_u8(&dst_row5[0]);
-  const uint16x8_t t28_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t27));
-  const uint16x8_t t28_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t27);
-  const uint8x16_t t28_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_0)),
+  uint8x16_t t27 = vld1q_u8(&dst_row5[0]);
+  uint16x8_t t28_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t27));
+  uint16x8_t t28_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t27);
+  uint8x16_t t28_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_0)),
       vreinterpretq_s16_u16(t28_1));
   vst1q_u8(&dst_row5[0], t28_sat);
-  const uint8x16_t t30 = vld1q_u8(&dst_row6[0]);
-  const uint16x8_t t31_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t30));
-  const uint16x8_t t31_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t30);
-  const uint8x16_t t31_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_0)),
+  uint8x16_t t30 = vld1q_u8(&dst_row6[0]);
+  uint16x8_t t31_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t30));
+  uint16x8_t t31_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t30);
+  uint8x16_t t31_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_0)),
       vreinterpretq_s16_u16(t31_1));
   vst1q_u8(&dst_row6[0], t31_sat);
-  const uint8x16_t t33 = vld1q_u8(&dst_row7[0]);
-  const uint16x8_t t34_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t33));
-  const uint16x8_t t34_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t33);
-  const uint8x16_t t34_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_0)),
+  uint8x16_t t33 = vld1q_u8(&dst_row7[0]);
+  uint16x8_t t34_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t33));
+  uint16x8_t t34_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t33);
+  uint8x16_t t34_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_0)),
       vreinterpretq_s16_u16(t34_1));
   vst1q_u8(&dst_row7[0], t34_sat);
-  const uint8x16_t t36 = vld1q_u8(&dst_row8[0]);
-  const uint16x8_t t37_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t36));
-  const uint16x8_t t37_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t36);
-  const uint8x16_t t37_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_0)),
+  uint8x16_t t36 = vld1q_u8(&dst_row8[0]);
+  uint16x8_t t37_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t36));
+  uint16x8_t t37_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t36);
+  uint8x16_t t37_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_0)),
       vreinterpretq_s16_u16(t37_1));
   vst1q_u8(&dst_row8[0], t37_sat);
-  const uint8x16_t t39 = vld1q_u8(&dst_row9[0]);
-  const uint16x8_t t40_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t39));
-  const uint16x8_t t40_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t39);
-  const uint8x16_t t40_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_0)),
+  uint8x16_t t39 = vld1q_u8(&dst_row9[0]);
+  uint16x8_t t40_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t39));
+  uint16x8_t t40_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t39);
+  uint8x16_t t40_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_0)),
       vreinterpretq_s16_u16(t40_1));
   vst1q_u8(&dst_row9[0], t40_sat);
-  const uint8x16_t t42 = vld1q_u8(&dst_row10[0]);
-  const uint16x8_t t43_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t42));
-  const uint16x8_t t43_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t42);
-  const uint8x16_t t43_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_0)),
+  uint8x16_t t42 = vld1q_u8(&dst_row10[0]);
+  uint16x8_t t43_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t42));
+  uint16x8_t t43_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t42);
+  uint8x16_t t43_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_0)),
       vreinterpretq_s16_u16(t43_1));
   vst1q_u8(&dst_row10[0], t43_sat);
-  const uint8x16_t t45 = vld1q_u8(&dst_row11[0]);
-  const uint16x8_t t46_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t45));
-  const uint16x8_t t46_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t45);
-  const uint8x16_t t46_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_0)),
+  uint8x16_t t45 = vld1q_u8(&dst_row11[0]);
+  uint16x8_t t46_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t45));
+  uint16x8_t t46_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t45);
+  uint8x16_t t46_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_0)),
       vreinterpretq_s16_u16(t46_1));
   vst1q_u8(&dst_row11[0], t46_sat);
-  const uint8x16_t t48 = vld1q_u8(&dst_row12[0]);
-  const uint16x8_t t49_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t48));
-  const uint16x8_t t49_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t48);
-  const uint8x16_t t49_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_0)),
+  uint8x16_t t48 = vld1q_u8(&dst_row12[0]);
+  uint16x8_t t49_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t48));
+  uint16x8_t t49_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t48);
+  uint8x16_t t49_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_0)),
       vreinterpretq_s16_u16(t49_1));
   vst1q_u8(&dst_row12[0], t49_sat);
-  const uint8x16_t t51 = vld1q_u8(&dst_row13[0]);
-  const uint16x8_t t52_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t51));
-  const uint16x8_t t52_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t51);
-  const uint8x16_t t52_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_0)),
+  uint8x16_t t51 = vld1q_u8(&dst_row13[0]);
+  uint16x8_t t52_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t51));
+  uint16x8_t t52_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t51);
+  uint8x16_t t52_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_0)),
       vreinterpretq_s16_u16(t52_1));
   vst1q_u8(&dst_row13[0], t52_sat);
-  const uint8x16_t t54 = vld1q_u8(&dst_row14[0]);
-  const uint16x8_t t55_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t54));
-  const uint16x8_t t55_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t54);
-  const uint8x16_t t55_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_0)),
+  uint8x16_t t54 = vld1q_u8(&dst_row14[0]);
+  uint16x8_t t55_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t54));
+  uint16x8_t t55_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t54);
+  uint8x16_t t55_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_0)),
       vreinterpretq_s16_u16(t55_1));
   vst1q_u8(&dst_row14[0], t55_sat);
-  const uint8x16_t t57 = vld1q_u8(&dst_row15[0]);
-  const uint16x8_t t58_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t57));
-  const uint16x8_t t58_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t57);
-  const uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_0)),
+  uint8x16_t t57 = vld1q_u8(&dst_row15[0]);
+  uint16x8_t t58_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t57));
+  uint16x8_t t58_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t57);
+  uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_0)),
       vreinterpretq_s16_u16(t58_1));
   vst1q_u8(&dst_row15[0], t58_sat);
 }
@@ -192,7 +192,7 @@ void daedalus_vp9_idct16__neon_dc(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class eob10 (2 <= eob <= 10), input hash a8b4d2626ecb46e2
+ * Class eob10 (2 <= eob <= 10), input hash b8c3b8473554b18c
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -200,142 +200,142 @@ static inline void one_item_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_s
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {23170, 6392, 32138, 11585, 3212, 32610, 4756,
       31358};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {6270, 15137, -15137, -6270, 0, 0, 0, 0};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   int16_t rows[16][16];
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t x2 = vld1_s16(&coeffs[32]);
-  const int16x4_t s4 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
-  const int16x4_t s7 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t25 = vmull_laneq_s16(s7, multipliers16, 3);
-  const int32x4_t t27 = vmlal_laneq_s16(t25, s4, multipliers16, 3);
-  const int16x4_t m6 = vrshrn_n_s32(t27, 14);
-  const int32x4_t t30 = vmlsl_laneq_s16(t25, s4, multipliers16, 3);
-  const int16x4_t m5 = vrshrn_n_s32(t30, 14);
-  const int16x4_t even0 = vadd_s16(s0, s7);
-  const int16x4_t even7 = vsub_s16(s0, s7);
-  const int16x4_t even1 = vadd_s16(s0, m6);
-  const int16x4_t even6 = vsub_s16(s0, m6);
-  const int16x4_t even2 = vadd_s16(s0, m5);
-  const int16x4_t even5 = vsub_s16(s0, m5);
-  const int16x4_t even3 = vadd_s16(s0, s4);
-  const int16x4_t even4 = vsub_s16(s0, s4);
-  const int16x4_t x1 = vld1_s16(&coeffs[16]);
-  const int16x4_t a = vqrdmulh_laneq_s16(x1, multipliers16, 4);
-  const int16x4_t a_2 = vqrdmulh_laneq_s16(x1, multipliers16, 5);
-  const int16x4_t x3 = vld1_s16(&coeffs[48]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t64 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 6);
-  const int16x4_t turned0 = vrshrn_n_s32(t64, 14);
-  const int16x4_t turned1 = vqrdmulh_laneq_s16(x3, multipliers16, 7);
-  const int32x4_t t72 = vmull_laneq_s16(a_2, multipliers16_2, 0);
-  const int32x4_t t74 = vmlsl_laneq_s16(t72, a, multipliers16_2, 1);
-  const int16x4_t a_3 = vrshrn_n_s32(t74, 14);
-  const int32x4_t t76 = vmull_laneq_s16(a_2, multipliers16_2, 1);
-  const int32x4_t t78 = vmlal_laneq_s16(t76, a, multipliers16_2, 0);
-  const int16x4_t a_4 = vrshrn_n_s32(t78, 14);
-  const int32x4_t t83 = vmull_laneq_s16(turned0, multipliers16_2, 2);
-  const int32x4_t t86 = vmlsl_laneq_s16(t83, turned1, multipliers16_2, 3);
-  const int16x4_t b = vrshrn_n_s32(t86, 14);
-  const int32x4_t t88 = vmull_laneq_s16(turned0, multipliers16_2, 3);
-  const int32x4_t t90 = vmlal_laneq_s16(t88, turned1, multipliers16_2, 2);
-  const int16x4_t b_2 = vrshrn_n_s32(t90, 14);
-  const int16x4_t odd0 = vadd_s16(a, turned0);
-  const int16x4_t b_3 = vsub_s16(a, turned0);
-  const int16x4_t odd7 = vadd_s16(a_2, turned1);
-  const int16x4_t a_5 = vsub_s16(a_2, turned1);
-  const int16x4_t odd1 = vadd_s16(a_3, b_2);
-  const int16x4_t b_4 = vsub_s16(a_3, b_2);
-  const int16x4_t odd6 = vadd_s16(a_4, b);
-  const int16x4_t a_6 = vsub_s16(a_4, b);
-  const int32x4_t t110 = vmull_laneq_s16(a_5, multipliers16, 3);
-  const int32x4_t t112 = vmlal_laneq_s16(t110, b_3, multipliers16, 3);
-  const int16x4_t odd4 = vrshrn_n_s32(t112, 14);
-  const int32x4_t t115 = vmlsl_laneq_s16(t110, b_3, multipliers16, 3);
-  const int16x4_t odd3 = vrshrn_n_s32(t115, 14);
-  const int32x4_t t118 = vmull_laneq_s16(a_6, multipliers16, 3);
-  const int32x4_t t120 = vmlal_laneq_s16(t118, b_4, multipliers16, 3);
-  const int16x4_t odd5 = vrshrn_n_s32(t120, 14);
-  const int32x4_t t123 = vmlsl_laneq_s16(t118, b_4, multipliers16, 3);
-  const int16x4_t odd2 = vrshrn_n_s32(t123, 14);
-  const int16x4_t t126 = vadd_s16(even0, odd7);
-  const int16x4_t t128 = vsub_s16(even0, odd7);
-  const int16x4_t t130 = vadd_s16(even1, odd6);
-  const int16x4_t t132 = vsub_s16(even1, odd6);
-  const int16x4_t t134 = vadd_s16(even2, odd5);
-  const int16x4_t t136 = vsub_s16(even2, odd5);
-  const int16x4_t t138 = vadd_s16(even3, odd4);
-  const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t126), vreinterpret_u16_s16(t130));
-  const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t126), vreinterpret_u16_s16(t130));
-  const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t134), vreinterpret_u16_s16(t138));
-  const uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t134), vreinterpret_u16_s16(t138));
-  const uint16x4_t row0 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
+  int16x4_t x2 = vld1_s16(&coeffs[32]);
+  int16x4_t s4 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
+  int16x4_t s7 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
+  int32x4_t t25 = vmull_laneq_s16(s7, multipliers16, 3);
+  int32x4_t t27 = vmlal_laneq_s16(t25, s4, multipliers16, 3);
+  int16x4_t m6 = vrshrn_n_s32(t27, 14);
+  int32x4_t t30 = vmlsl_laneq_s16(t25, s4, multipliers16, 3);
+  int16x4_t m5 = vrshrn_n_s32(t30, 14);
+  int16x4_t even0 = vadd_s16(s0, s7);
+  int16x4_t even7 = vsub_s16(s0, s7);
+  int16x4_t even1 = vadd_s16(s0, m6);
+  int16x4_t even6 = vsub_s16(s0, m6);
+  int16x4_t even2 = vadd_s16(s0, m5);
+  int16x4_t even5 = vsub_s16(s0, m5);
+  int16x4_t even3 = vadd_s16(s0, s4);
+  int16x4_t even4 = vsub_s16(s0, s4);
+  int16x4_t x1 = vld1_s16(&coeffs[16]);
+  int16x4_t a = vqrdmulh_laneq_s16(x1, multipliers16, 4);
+  int16x4_t a_2 = vqrdmulh_laneq_s16(x1, multipliers16, 5);
+  int16x4_t x3 = vld1_s16(&coeffs[48]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t64 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 6);
+  int16x4_t turned0 = vrshrn_n_s32(t64, 14);
+  int16x4_t turned1 = vqrdmulh_laneq_s16(x3, multipliers16, 7);
+  int32x4_t t72 = vmull_laneq_s16(a_2, multipliers16_2, 0);
+  int32x4_t t74 = vmlsl_laneq_s16(t72, a, multipliers16_2, 1);
+  int16x4_t a_3 = vrshrn_n_s32(t74, 14);
+  int32x4_t t76 = vmull_laneq_s16(a_2, multipliers16_2, 1);
+  int32x4_t t78 = vmlal_laneq_s16(t76, a, multipliers16_2, 0);
+  int16x4_t a_4 = vrshrn_n_s32(t78, 14);
+  int32x4_t t83 = vmull_laneq_s16(turned0, multipliers16_2, 2);
+  int32x4_t t86 = vmlsl_laneq_s16(t83, turned1, multipliers16_2, 3);
+  int16x4_t b = vrshrn_n_s32(t86, 14);
+  int32x4_t t88 = vmull_laneq_s16(turned0, multipliers16_2, 3);
+  int32x4_t t90 = vmlal_laneq_s16(t88, turned1, multipliers16_2, 2);
+  int16x4_t b_2 = vrshrn_n_s32(t90, 14);
+  int16x4_t odd0 = vadd_s16(a, turned0);
+  int16x4_t b_3 = vsub_s16(a, turned0);
+  int16x4_t odd7 = vadd_s16(a_2, turned1);
+  int16x4_t a_5 = vsub_s16(a_2, turned1);
+  int16x4_t odd1 = vadd_s16(a_3, b_2);
+  int16x4_t b_4 = vsub_s16(a_3, b_2);
+  int16x4_t odd6 = vadd_s16(a_4, b);
+  int16x4_t a_6 = vsub_s16(a_4, b);
+  int32x4_t t110 = vmull_laneq_s16(a_5, multipliers16, 3);
+  int32x4_t t112 = vmlal_laneq_s16(t110, b_3, multipliers16, 3);
+  int16x4_t odd4 = vrshrn_n_s32(t112, 14);
+  int32x4_t t115 = vmlsl_laneq_s16(t110, b_3, multipliers16, 3);
+  int16x4_t odd3 = vrshrn_n_s32(t115, 14);
+  int32x4_t t118 = vmull_laneq_s16(a_6, multipliers16, 3);
+  int32x4_t t120 = vmlal_laneq_s16(t118, b_4, multipliers16, 3);
+  int16x4_t odd5 = vrshrn_n_s32(t120, 14);
+  int32x4_t t123 = vmlsl_laneq_s16(t118, b_4, multipliers16, 3);
+  int16x4_t odd2 = vrshrn_n_s32(t123, 14);
+  int16x4_t t126 = vadd_s16(even0, odd7);
+  int16x4_t t128 = vsub_s16(even0, odd7);
+  int16x4_t t130 = vadd_s16(even1, odd6);
+  int16x4_t t132 = vsub_s16(even1, odd6);
+  int16x4_t t134 = vadd_s16(even2, odd5);
+  int16x4_t t136 = vsub_s16(even2, odd5);
+  int16x4_t t138 = vadd_s16(even3, odd4);
+  uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t126), vreinterpret_u16_s16(t130));
+  uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t126), vreinterpret_u16_s16(t130));
+  uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t134), vreinterpret_u16_s16(t138));
+  uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t134), vreinterpret_u16_s16(t138));
+  uint16x4_t row0 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t row1 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t row1 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t row2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t row2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t row3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t row3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
   vst1_u16((uint16_t *)&rows[0][0], row0);
   vst1_u16((uint16_t *)&rows[1][0], row1);
   vst1_u16((uint16_t *)&rows[2][0], row2);
   vst1_u16((uint16_t *)&rows[3][0], row3);
-  const int16x4_t t140 = vsub_s16(even3, odd4);
-  const uint16x4_t t0_0_2 = vtrn1_u16(vreinterpret_u16_s16(t140), vreinterpret_u16_s16(t136));
-  const uint16x4_t t0_1_2 = vtrn2_u16(vreinterpret_u16_s16(t140), vreinterpret_u16_s16(t136));
-  const uint16x4_t t0_2_2 = vtrn1_u16(vreinterpret_u16_s16(t132), vreinterpret_u16_s16(t128));
-  const uint16x4_t t0_3_2 = vtrn2_u16(vreinterpret_u16_s16(t132), vreinterpret_u16_s16(t128));
-  const uint16x4_t row0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_2),
+  int16x4_t t140 = vsub_s16(even3, odd4);
+  uint16x4_t t0_0_2 = vtrn1_u16(vreinterpret_u16_s16(t140), vreinterpret_u16_s16(t136));
+  uint16x4_t t0_1_2 = vtrn2_u16(vreinterpret_u16_s16(t140), vreinterpret_u16_s16(t136));
+  uint16x4_t t0_2_2 = vtrn1_u16(vreinterpret_u16_s16(t132), vreinterpret_u16_s16(t128));
+  uint16x4_t t0_3_2 = vtrn2_u16(vreinterpret_u16_s16(t132), vreinterpret_u16_s16(t128));
+  uint16x4_t row0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_2),
       vreinterpret_u32_u16(t0_2_2)));
-  const uint16x4_t row1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_2),
+  uint16x4_t row1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_2),
       vreinterpret_u32_u16(t0_3_2)));
-  const uint16x4_t row2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_2),
+  uint16x4_t row2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_2),
       vreinterpret_u32_u16(t0_2_2)));
-  const uint16x4_t row3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_2),
+  uint16x4_t row3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_2),
       vreinterpret_u32_u16(t0_3_2)));
   vst1_u16((uint16_t *)&rows[0][12], row0_2);
   vst1_u16((uint16_t *)&rows[1][12], row1_2);
   vst1_u16((uint16_t *)&rows[2][12], row2_2);
   vst1_u16((uint16_t *)&rows[3][12], row3_2);
-  const int16x4_t t142 = vadd_s16(even4, odd3);
-  const int16x4_t t144 = vsub_s16(even4, odd3);
-  const int16x4_t t146 = vadd_s16(even5, odd2);
-  const int16x4_t t148 = vsub_s16(even5, odd2);
-  const int16x4_t t150 = vadd_s16(even6, odd1);
-  const int16x4_t t152 = vsub_s16(even6, odd1);
-  const int16x4_t t154 = vadd_s16(even7, odd0);
-  const uint16x4_t t0_0_3 = vtrn1_u16(vreinterpret_u16_s16(t142), vreinterpret_u16_s16(t146));
-  const uint16x4_t t0_1_3 = vtrn2_u16(vreinterpret_u16_s16(t142), vreinterpret_u16_s16(t146));
-  const uint16x4_t t0_2_3 = vtrn1_u16(vreinterpret_u16_s16(t150), vreinterpret_u16_s16(t154));
-  const uint16x4_t t0_3_3 = vtrn2_u16(vreinterpret_u16_s16(t150), vreinterpret_u16_s16(t154));
-  const uint16x4_t row0_3 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_3),
+  int16x4_t t142 = vadd_s16(even4, odd3);
+  int16x4_t t144 = vsub_s16(even4, odd3);
+  int16x4_t t146 = vadd_s16(even5, odd2);
+  int16x4_t t148 = vsub_s16(even5, odd2);
+  int16x4_t t150 = vadd_s16(even6, odd1);
+  int16x4_t t152 = vsub_s16(even6, odd1);
+  int16x4_t t154 = vadd_s16(even7, odd0);
+  uint16x4_t t0_0_3 = vtrn1_u16(vreinterpret_u16_s16(t142), vreinterpret_u16_s16(t146));
+  uint16x4_t t0_1_3 = vtrn2_u16(vreinterpret_u16_s16(t142), vreinterpret_u16_s16(t146));
+  uint16x4_t t0_2_3 = vtrn1_u16(vreinterpret_u16_s16(t150), vreinterpret_u16_s16(t154));
+  uint16x4_t t0_3_3 = vtrn2_u16(vreinterpret_u16_s16(t150), vreinterpret_u16_s16(t154));
+  uint16x4_t row0_3 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_3),
       vreinterpret_u32_u16(t0_2_3)));
-  const uint16x4_t row1_3 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_3),
+  uint16x4_t row1_3 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_3),
       vreinterpret_u32_u16(t0_3_3)));
-  const uint16x4_t row2_3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_3),
+  uint16x4_t row2_3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_3),
       vreinterpret_u32_u16(t0_2_3)));
-  const uint16x4_t row3_3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_3),
+  uint16x4_t row3_3 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_3),
       vreinterpret_u32_u16(t0_3_3)));
   vst1_u16((uint16_t *)&rows[0][4], row0_3);
   vst1_u16((uint16_t *)&rows[1][4], row1_3);
   vst1_u16((uint16_t *)&rows[2][4], row2_3);
   vst1_u16((uint16_t *)&rows[3][4], row3_3);
-  const int16x4_t t156 = vsub_s16(even7, odd0);
-  const uint16x4_t t0_0_4 = vtrn1_u16(vreinterpret_u16_s16(t156), vreinterpret_u16_s16(t152));
-  const uint16x4_t t0_1_4 = vtrn2_u16(vreinterpret_u16_s16(t156), vreinterpret_u16_s16(t152));
-  const uint16x4_t t0_2_4 = vtrn1_u16(vreinterpret_u16_s16(t148), vreinterpret_u16_s16(t144));
-  const uint16x4_t t0_3_4 = vtrn2_u16(vreinterpret_u16_s16(t148), vreinterpret_u16_s16(t144));
-  const uint16x4_t row0_4 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_4),
+  int16x4_t t156 = vsub_s16(even7, odd0);
+  uint16x4_t t0_0_4 = vtrn1_u16(vreinterpret_u16_s16(t156), vreinterpret_u16_s16(t152));
+  uint16x4_t t0_1_4 = vtrn2_u16(vreinterpret_u16_s16(t156), vreinterpret_u16_s16(t152));
+  uint16x4_t t0_2_4 = vtrn1_u16(vreinterpret_u16_s16(t148), vreinterpret_u16_s16(t144));
+  uint16x4_t t0_3_4 = vtrn2_u16(vreinterpret_u16_s16(t148), vreinterpret_u16_s16(t144));
+  uint16x4_t row0_4 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0_4),
       vreinterpret_u32_u16(t0_2_4)));
-  const uint16x4_t row1_4 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_4),
+  uint16x4_t row1_4 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1_4),
       vreinterpret_u32_u16(t0_3_4)));
-  const uint16x4_t row2_4 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_4),
+  uint16x4_t row2_4 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0_4),
       vreinterpret_u32_u16(t0_2_4)));
-  const uint16x4_t row3_4 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_4),
+  uint16x4_t row3_4 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1_4),
       vreinterpret_u32_u16(t0_3_4)));
   vst1_u16((uint16_t *)&rows[0][8], row0_4);
   vst1_u16((uint16_t *)&rows[1][8], row1_4);
@@ -344,177 +344,176 @@ static inline void one_item_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_s
   /* stage 2 of 2: x = 0..1, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 2; x++) {
-      const int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
-      const int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
-      const int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
-      const int16x8_t s4_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 1);
-      const int16x8_t s7_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 2);
-      const int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(s7_2), multipliers16, 3);
-      const int32x4_t t25_1 = vmull_high_laneq_s16(s7_2, multipliers16, 3);
-      const int32x4_t t27_0 = vmlal_laneq_s16(t25_0, vget_low_s16(s4_2), multipliers16, 3);
-      const int32x4_t t27_1 = vmlal_high_laneq_s16(t25_1, s4_2, multipliers16, 3);
-      const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t27_0, t27_1, 14);
-      const int32x4_t t30_0 = vmlsl_laneq_s16(t25_0, vget_low_s16(s4_2), multipliers16, 3);
-      const int32x4_t t30_1 = vmlsl_high_laneq_s16(t25_1, s4_2, multipliers16, 3);
-      const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0, t30_1, 14);
-      const int16x8_t even0_2 = vaddq_s16(s0_2, s7_2);
-      const int16x8_t even7_2 = vsubq_s16(s0_2, s7_2);
-      const int16x8_t even1_2 = vaddq_s16(s0_2, m6_2);
-      const int16x8_t even6_2 = vsubq_s16(s0_2, m6_2);
-      const int16x8_t even2_2 = vaddq_s16(s0_2, m5_2);
-      const int16x8_t even5_2 = vsubq_s16(s0_2, m5_2);
-      const int16x8_t even3_2 = vaddq_s16(s0_2, s4_2);
-      const int16x8_t even4_2 = vsubq_s16(s0_2, s4_2);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int16x8_t a_7 = vqrdmulhq_laneq_s16(x1_2, multipliers16, 4);
-      const int16x8_t a_8 = vqrdmulhq_laneq_s16(x1_2, multipliers16, 5);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t64_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3_2),
+      int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
+      int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
+      int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
+      int16x8_t s4_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 1);
+      int16x8_t s7_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 2);
+      int32x4_t t25_0 = vmull_laneq_s16(vget_low_s16(s7_2), multipliers16, 3);
+      int32x4_t t25_1 = vmull_high_laneq_s16(s7_2, multipliers16, 3);
+      int32x4_t t27_0 = vmlal_laneq_s16(t25_0, vget_low_s16(s4_2), multipliers16, 3);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t25_1, s4_2, multipliers16, 3);
+      int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t27_0, t27_1, 14);
+      int32x4_t t30_0 = vmlsl_laneq_s16(t25_0, vget_low_s16(s4_2), multipliers16, 3);
+      int32x4_t t30_1 = vmlsl_high_laneq_s16(t25_1, s4_2, multipliers16, 3);
+      int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0, t30_1, 14);
+      int16x8_t even0_2 = vaddq_s16(s0_2, s7_2);
+      int16x8_t even7_2 = vsubq_s16(s0_2, s7_2);
+      int16x8_t even1_2 = vaddq_s16(s0_2, m6_2);
+      int16x8_t even6_2 = vsubq_s16(s0_2, m6_2);
+      int16x8_t even2_2 = vaddq_s16(s0_2, m5_2);
+      int16x8_t even5_2 = vsubq_s16(s0_2, m5_2);
+      int16x8_t even3_2 = vaddq_s16(s0_2, s4_2);
+      int16x8_t even4_2 = vsubq_s16(s0_2, s4_2);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int16x8_t a_7 = vqrdmulhq_laneq_s16(x1_2, multipliers16, 4);
+      int16x8_t a_8 = vqrdmulhq_laneq_s16(x1_2, multipliers16, 5);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t64_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3_2),
           multipliers16, 6);
-      const int32x4_t t64_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3_2,
-          multipliers16, 6);
-      const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
-      const int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3_2, multipliers16, 7);
-      const int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_2, 0);
-      const int32x4_t t72_1 = vmull_high_laneq_s16(a_8, multipliers16_2, 0);
-      const int32x4_t t74_0 = vmlsl_laneq_s16(t72_0, vget_low_s16(a_7), multipliers16_2, 1);
-      const int32x4_t t74_1 = vmlsl_high_laneq_s16(t72_1, a_7, multipliers16_2, 1);
-      const int16x8_t a_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-      const int32x4_t t76_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_2, 1);
-      const int32x4_t t76_1 = vmull_high_laneq_s16(a_8, multipliers16_2, 1);
-      const int32x4_t t78_0 = vmlal_laneq_s16(t76_0, vget_low_s16(a_7), multipliers16_2, 0);
-      const int32x4_t t78_1 = vmlal_high_laneq_s16(t76_1, a_7, multipliers16_2, 0);
-      const int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t78_0, t78_1, 14);
-      const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_2, 2);
-      const int32x4_t t83_1 = vmull_high_laneq_s16(turned0_2, multipliers16_2, 2);
-      const int32x4_t t86_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(turned1_2), multipliers16_2, 3);
-      const int32x4_t t86_1 = vmlsl_high_laneq_s16(t83_1, turned1_2, multipliers16_2, 3);
-      const int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-      const int32x4_t t88_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_2, 3);
-      const int32x4_t t88_1 = vmull_high_laneq_s16(turned0_2, multipliers16_2, 3);
-      const int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(turned1_2), multipliers16_2, 2);
-      const int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, turned1_2, multipliers16_2, 2);
-      const int16x8_t b_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t90_0, t90_1, 14);
-      const int16x8_t odd0_2 = vaddq_s16(a_7, turned0_2);
-      const int16x8_t b_7 = vsubq_s16(a_7, turned0_2);
-      const int16x8_t odd7_2 = vaddq_s16(a_8, turned1_2);
-      const int16x8_t a_11 = vsubq_s16(a_8, turned1_2);
-      const int16x8_t odd1_2 = vaddq_s16(a_9, b_6);
-      const int16x8_t b_8 = vsubq_s16(a_9, b_6);
-      const int16x8_t odd6_2 = vaddq_s16(a_10, b_5);
-      const int16x8_t a_12 = vsubq_s16(a_10, b_5);
-      const int32x4_t t110_0 = vmull_laneq_s16(vget_low_s16(a_11), multipliers16, 3);
-      const int32x4_t t110_1 = vmull_high_laneq_s16(a_11, multipliers16, 3);
-      const int32x4_t t112_0 = vmlal_laneq_s16(t110_0, vget_low_s16(b_7), multipliers16, 3);
-      const int32x4_t t112_1 = vmlal_high_laneq_s16(t110_1, b_7, multipliers16, 3);
-      const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t112_0, t112_1, 14);
-      const int32x4_t t115_0 = vmlsl_laneq_s16(t110_0, vget_low_s16(b_7), multipliers16, 3);
-      const int32x4_t t115_1 = vmlsl_high_laneq_s16(t110_1, b_7, multipliers16, 3);
-      const int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t115_0, t115_1, 14);
-      const int32x4_t t118_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16, 3);
-      const int32x4_t t118_1 = vmull_high_laneq_s16(a_12, multipliers16, 3);
-      const int32x4_t t120_0 = vmlal_laneq_s16(t118_0, vget_low_s16(b_8), multipliers16, 3);
-      const int32x4_t t120_1 = vmlal_high_laneq_s16(t118_1, b_8, multipliers16, 3);
-      const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t120_0, t120_1, 14);
-      const int32x4_t t123_0 = vmlsl_laneq_s16(t118_0, vget_low_s16(b_8), multipliers16, 3);
-      const int32x4_t t123_1 = vmlsl_high_laneq_s16(t118_1, b_8, multipliers16, 3);
-      const int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t123_0, t123_1, 14);
-      const int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
-      const int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
-      const int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
-      const int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
-      const int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
-      const int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
-      const int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
-      const int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
-      const int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
-      const int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
-      const int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
-      const int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
-      const int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
-      const int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
-      const int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
-      const int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
-      const int16x8_t t159 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t158 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t160 = vaddw_u8(vreinterpretq_u16_s16(t159), t158);
-      const uint8x8_t t160_sat = vqmovun_s16(vreinterpretq_s16_u16(t160));
+      int32x4_t t64_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3_2, multipliers16, 6);
+      int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
+      int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3_2, multipliers16, 7);
+      int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_2, 0);
+      int32x4_t t72_1 = vmull_high_laneq_s16(a_8, multipliers16_2, 0);
+      int32x4_t t74_0 = vmlsl_laneq_s16(t72_0, vget_low_s16(a_7), multipliers16_2, 1);
+      int32x4_t t74_1 = vmlsl_high_laneq_s16(t72_1, a_7, multipliers16_2, 1);
+      int16x8_t a_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+      int32x4_t t76_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_2, 1);
+      int32x4_t t76_1 = vmull_high_laneq_s16(a_8, multipliers16_2, 1);
+      int32x4_t t78_0 = vmlal_laneq_s16(t76_0, vget_low_s16(a_7), multipliers16_2, 0);
+      int32x4_t t78_1 = vmlal_high_laneq_s16(t76_1, a_7, multipliers16_2, 0);
+      int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t78_0, t78_1, 14);
+      int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_2, 2);
+      int32x4_t t83_1 = vmull_high_laneq_s16(turned0_2, multipliers16_2, 2);
+      int32x4_t t86_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(turned1_2), multipliers16_2, 3);
+      int32x4_t t86_1 = vmlsl_high_laneq_s16(t83_1, turned1_2, multipliers16_2, 3);
+      int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
+      int32x4_t t88_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_2, 3);
+      int32x4_t t88_1 = vmull_high_laneq_s16(turned0_2, multipliers16_2, 3);
+      int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(turned1_2), multipliers16_2, 2);
+      int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, turned1_2, multipliers16_2, 2);
+      int16x8_t b_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t90_0, t90_1, 14);
+      int16x8_t odd0_2 = vaddq_s16(a_7, turned0_2);
+      int16x8_t b_7 = vsubq_s16(a_7, turned0_2);
+      int16x8_t odd7_2 = vaddq_s16(a_8, turned1_2);
+      int16x8_t a_11 = vsubq_s16(a_8, turned1_2);
+      int16x8_t odd1_2 = vaddq_s16(a_9, b_6);
+      int16x8_t b_8 = vsubq_s16(a_9, b_6);
+      int16x8_t odd6_2 = vaddq_s16(a_10, b_5);
+      int16x8_t a_12 = vsubq_s16(a_10, b_5);
+      int32x4_t t110_0 = vmull_laneq_s16(vget_low_s16(a_11), multipliers16, 3);
+      int32x4_t t110_1 = vmull_high_laneq_s16(a_11, multipliers16, 3);
+      int32x4_t t112_0 = vmlal_laneq_s16(t110_0, vget_low_s16(b_7), multipliers16, 3);
+      int32x4_t t112_1 = vmlal_high_laneq_s16(t110_1, b_7, multipliers16, 3);
+      int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t112_0, t112_1, 14);
+      int32x4_t t115_0 = vmlsl_laneq_s16(t110_0, vget_low_s16(b_7), multipliers16, 3);
+      int32x4_t t115_1 = vmlsl_high_laneq_s16(t110_1, b_7, multipliers16, 3);
+      int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t115_0, t115_1, 14);
+      int32x4_t t118_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16, 3);
+      int32x4_t t118_1 = vmull_high_laneq_s16(a_12, multipliers16, 3);
+      int32x4_t t120_0 = vmlal_laneq_s16(t118_0, vget_low_s16(b_8), multipliers16, 3);
+      int32x4_t t120_1 = vmlal_high_laneq_s16(t118_1, b_8, multipliers16, 3);
+      int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t120_0, t120_1, 14);
+      int32x4_t t123_0 = vmlsl_laneq_s16(t118_0, vget_low_s16(b_8), multipliers16, 3);
+      int32x4_t t123_1 = vmlsl_high_laneq_s16(t118_1, b_8, multipliers16, 3);
+      int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t123_0, t123_1, 14);
+      int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
+      int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
+      int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
+      int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
+      int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
+      int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
+      int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
+      int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
+      int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
+      int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
+      int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
+      int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
+      int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
+      int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
+      int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
+      int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
+      int16x8_t t159 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t158 = vld1_u8(&dst[8*x]);
+      uint16x8_t t160 = vaddw_u8(vreinterpretq_u16_s16(t159), t158);
+      uint8x8_t t160_sat = vqmovun_s16(vreinterpretq_s16_u16(t160));
       vst1_u8(&dst[8*x], t160_sat);
-      const int16x8_t t163 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t162 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t164 = vaddw_u8(vreinterpretq_u16_s16(t163), t162);
-      const uint8x8_t t164_sat = vqmovun_s16(vreinterpretq_s16_u16(t164));
+      int16x8_t t163 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t162 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t164 = vaddw_u8(vreinterpretq_u16_s16(t163), t162);
+      uint8x8_t t164_sat = vqmovun_s16(vreinterpretq_s16_u16(t164));
       vst1_u8(&dst[dst_stride + 8*x], t164_sat);
-      const int16x8_t t167 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t166 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t168 = vaddw_u8(vreinterpretq_u16_s16(t167), t166);
-      const uint8x8_t t168_sat = vqmovun_s16(vreinterpretq_s16_u16(t168));
+      int16x8_t t167 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t166 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t168 = vaddw_u8(vreinterpretq_u16_s16(t167), t166);
+      uint8x8_t t168_sat = vqmovun_s16(vreinterpretq_s16_u16(t168));
       vst1_u8(&dst[2 * dst_stride + 8*x], t168_sat);
-      const int16x8_t t171 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t170 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t172 = vaddw_u8(vreinterpretq_u16_s16(t171), t170);
-      const uint8x8_t t172_sat = vqmovun_s16(vreinterpretq_s16_u16(t172));
+      int16x8_t t171 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t170 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t172 = vaddw_u8(vreinterpretq_u16_s16(t171), t170);
+      uint8x8_t t172_sat = vqmovun_s16(vreinterpretq_s16_u16(t172));
       vst1_u8(&dst[3 * dst_stride + 8*x], t172_sat);
-      const int16x8_t t175 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t174 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t176 = vaddw_u8(vreinterpretq_u16_s16(t175), t174);
-      const uint8x8_t t176_sat = vqmovun_s16(vreinterpretq_s16_u16(t176));
+      int16x8_t t175 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t174 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t176 = vaddw_u8(vreinterpretq_u16_s16(t175), t174);
+      uint8x8_t t176_sat = vqmovun_s16(vreinterpretq_s16_u16(t176));
       vst1_u8(&dst[4 * dst_stride + 8*x], t176_sat);
-      const int16x8_t t179 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t178 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t180 = vaddw_u8(vreinterpretq_u16_s16(t179), t178);
-      const uint8x8_t t180_sat = vqmovun_s16(vreinterpretq_s16_u16(t180));
+      int16x8_t t179 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t178 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t180 = vaddw_u8(vreinterpretq_u16_s16(t179), t178);
+      uint8x8_t t180_sat = vqmovun_s16(vreinterpretq_s16_u16(t180));
       vst1_u8(&dst[5 * dst_stride + 8*x], t180_sat);
-      const int16x8_t t183 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t182 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t184 = vaddw_u8(vreinterpretq_u16_s16(t183), t182);
-      const uint8x8_t t184_sat = vqmovun_s16(vreinterpretq_s16_u16(t184));
+      int16x8_t t183 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t182 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t184 = vaddw_u8(vreinterpretq_u16_s16(t183), t182);
+      uint8x8_t t184_sat = vqmovun_s16(vreinterpretq_s16_u16(t184));
       vst1_u8(&dst[6 * dst_stride + 8*x], t184_sat);
-      const int16x8_t t187 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t186 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t188 = vaddw_u8(vreinterpretq_u16_s16(t187), t186);
-      const uint8x8_t t188_sat = vqmovun_s16(vreinterpretq_s16_u16(t188));
+      int16x8_t t187 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t186 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t188 = vaddw_u8(vreinterpretq_u16_s16(t187), t186);
+      uint8x8_t t188_sat = vqmovun_s16(vreinterpretq_s16_u16(t188));
       vst1_u8(&dst[7 * dst_stride + 8*x], t188_sat);
-      const int16x8_t t191 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t190 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t192 = vaddw_u8(vreinterpretq_u16_s16(t191), t190);
-      const uint8x8_t t192_sat = vqmovun_s16(vreinterpretq_s16_u16(t192));
+      int16x8_t t191 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t190 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t192 = vaddw_u8(vreinterpretq_u16_s16(t191), t190);
+      uint8x8_t t192_sat = vqmovun_s16(vreinterpretq_s16_u16(t192));
       vst1_u8(&dst[8 * dst_stride + 8*x], t192_sat);
-      const int16x8_t t195 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t194 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t196 = vaddw_u8(vreinterpretq_u16_s16(t195), t194);
-      const uint8x8_t t196_sat = vqmovun_s16(vreinterpretq_s16_u16(t196));
+      int16x8_t t195 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t194 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t196 = vaddw_u8(vreinterpretq_u16_s16(t195), t194);
+      uint8x8_t t196_sat = vqmovun_s16(vreinterpretq_s16_u16(t196));
       vst1_u8(&dst[9 * dst_stride + 8*x], t196_sat);
-      const int16x8_t t199 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t198 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t200 = vaddw_u8(vreinterpretq_u16_s16(t199), t198);
-      const uint8x8_t t200_sat = vqmovun_s16(vreinterpretq_s16_u16(t200));
+      int16x8_t t199 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t198 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t200 = vaddw_u8(vreinterpretq_u16_s16(t199), t198);
+      uint8x8_t t200_sat = vqmovun_s16(vreinterpretq_s16_u16(t200));
       vst1_u8(&dst[10 * dst_stride + 8*x], t200_sat);
-      const int16x8_t t203 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t202 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t204 = vaddw_u8(vreinterpretq_u16_s16(t203), t202);
-      const uint8x8_t t204_sat = vqmovun_s16(vreinterpretq_s16_u16(t204));
+      int16x8_t t203 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t202 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t204 = vaddw_u8(vreinterpretq_u16_s16(t203), t202);
+      uint8x8_t t204_sat = vqmovun_s16(vreinterpretq_s16_u16(t204));
       vst1_u8(&dst[11 * dst_stride + 8*x], t204_sat);
-      const int16x8_t t207 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t206 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t208 = vaddw_u8(vreinterpretq_u16_s16(t207), t206);
-      const uint8x8_t t208_sat = vqmovun_s16(vreinterpretq_s16_u16(t208));
+      int16x8_t t207 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t206 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t208 = vaddw_u8(vreinterpretq_u16_s16(t207), t206);
+      uint8x8_t t208_sat = vqmovun_s16(vreinterpretq_s16_u16(t208));
       vst1_u8(&dst[12 * dst_stride + 8*x], t208_sat);
-      const int16x8_t t211 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t210 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t212 = vaddw_u8(vreinterpretq_u16_s16(t211), t210);
-      const uint8x8_t t212_sat = vqmovun_s16(vreinterpretq_s16_u16(t212));
+      int16x8_t t211 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t210 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t212 = vaddw_u8(vreinterpretq_u16_s16(t211), t210);
+      uint8x8_t t212_sat = vqmovun_s16(vreinterpretq_s16_u16(t212));
       vst1_u8(&dst[13 * dst_stride + 8*x], t212_sat);
-      const int16x8_t t215 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t214 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t216 = vaddw_u8(vreinterpretq_u16_s16(t215), t214);
-      const uint8x8_t t216_sat = vqmovun_s16(vreinterpretq_s16_u16(t216));
+      int16x8_t t215 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t214 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t216 = vaddw_u8(vreinterpretq_u16_s16(t215), t214);
+      uint8x8_t t216_sat = vqmovun_s16(vreinterpretq_s16_u16(t216));
       vst1_u8(&dst[14 * dst_stride + 8*x], t216_sat);
-      const int16x8_t t219 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t218 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t220 = vaddw_u8(vreinterpretq_u16_s16(t219), t218);
-      const uint8x8_t t220_sat = vqmovun_s16(vreinterpretq_s16_u16(t220));
+      int16x8_t t219 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t218 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t220 = vaddw_u8(vreinterpretq_u16_s16(t219), t218);
+      uint8x8_t t220_sat = vqmovun_s16(vreinterpretq_s16_u16(t220));
       vst1_u8(&dst[15 * dst_stride + 8*x], t220_sat);
     }
   }
@@ -576,7 +575,7 @@ void daedalus_vp9_idct16__neon_eob10(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class eob38 (11 <= eob <= 38), input hash 0773a23d7dfa7705
+ * Class eob38 (11 <= eob <= 38), input hash 4e06023eca2614b8
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -584,177 +583,176 @@ static inline void one_item_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_s
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246,
       11585};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {3212, 32610, 10394, 25330, 15446, 28898, 4756,
       31358};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   static const int16_t multipliers16_3_values[8] = {6270, 15137, -15137, -6270, 0, 0, 0, 0};
-  const int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
+  int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
   int16_t rows[16][16];
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t x4 = vld1q_s16(&coeffs[64]);
-  const int16x8_t s2 = vqrdmulhq_laneq_s16(x4, multipliers16, 1);
-  const int16x8_t s3 = vqrdmulhq_laneq_s16(x4, multipliers16, 2);
-  const int16x8_t x2 = vld1q_s16(&coeffs[32]);
-  const int16x8_t s4 = vqrdmulhq_laneq_s16(x2, multipliers16, 3);
-  const int16x8_t s7 = vqrdmulhq_laneq_s16(x2, multipliers16, 4);
-  const int16x8_t x6 = vld1q_s16(&coeffs[96]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t42_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6),
-      multipliers16, 5);
-  const int32x4_t t42_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6, multipliers16, 5);
-  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0, t42_1, 14);
-  const int16x8_t s6 = vqrdmulhq_laneq_s16(x6, multipliers16, 6);
-  const int16x8_t e0 = vaddq_s16(s0, s3);
-  const int16x8_t e3 = vsubq_s16(s0, s3);
-  const int16x8_t e1 = vaddq_s16(s0, s2);
-  const int16x8_t e2 = vsubq_s16(s0, s2);
-  const int16x8_t o4 = vaddq_s16(s4, s5);
-  const int16x8_t o5 = vsubq_s16(s4, s5);
-  const int16x8_t o7 = vaddq_s16(s7, s6);
-  const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int32x4_t t66_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 7);
-  const int32x4_t t66_1 = vmull_high_laneq_s16(o6, multipliers16, 7);
-  const int32x4_t t68_0 = vmlal_laneq_s16(t66_0, vget_low_s16(o5), multipliers16, 7);
-  const int32x4_t t68_1 = vmlal_high_laneq_s16(t66_1, o5, multipliers16, 7);
-  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t68_0, t68_1, 14);
-  const int32x4_t t71_0 = vmlsl_laneq_s16(t66_0, vget_low_s16(o5), multipliers16, 7);
-  const int32x4_t t71_1 = vmlsl_high_laneq_s16(t66_1, o5, multipliers16, 7);
-  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
-  const int16x8_t even0 = vaddq_s16(e0, o7);
-  const int16x8_t even7 = vsubq_s16(e0, o7);
-  const int16x8_t even1 = vaddq_s16(e1, m6);
-  const int16x8_t even6 = vsubq_s16(e1, m6);
-  const int16x8_t even2 = vaddq_s16(e2, m5);
-  const int16x8_t even5 = vsubq_s16(e2, m5);
-  const int16x8_t even3 = vaddq_s16(e3, o4);
-  const int16x8_t even4 = vsubq_s16(e3, o4);
-  const int16x8_t x1 = vld1q_s16(&coeffs[16]);
-  const int16x8_t a = vqrdmulhq_laneq_s16(x1, multipliers16_2, 0);
-  const int16x8_t a_2 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 1);
-  const int16x8_t x7 = vld1q_s16(&coeffs[112]);
-  const int32x4_t t105_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x7),
-      multipliers16_2, 2);
-  const int32x4_t t105_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x7, multipliers16_2, 2);
-  const int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
-  const int16x8_t b_2 = vqrdmulhq_laneq_s16(x7, multipliers16_2, 3);
-  const int16x8_t x5 = vld1q_s16(&coeffs[80]);
-  const int16x8_t b_3 = vqrdmulhq_laneq_s16(x5, multipliers16_2, 4);
-  const int16x8_t b_4 = vqrdmulhq_laneq_s16(x5, multipliers16_2, 5);
-  const int16x8_t x3 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t128_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x3),
-      multipliers16_2, 6);
-  const int32x4_t t128_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16_2, 6);
-  const int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0, t128_1, 14);
-  const int16x8_t turned1 = vqrdmulhq_laneq_s16(x3, multipliers16_2, 7);
-  const int16x8_t a_3 = vaddq_s16(a, b);
-  const int16x8_t b_5 = vsubq_s16(a, b);
-  const int16x8_t a_4 = vaddq_s16(a_2, b_2);
-  const int16x8_t a_5 = vsubq_s16(a_2, b_2);
-  const int32x4_t t144_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16_3, 0);
-  const int32x4_t t144_1 = vmull_high_laneq_s16(a_5, multipliers16_3, 0);
-  const int32x4_t t146_0 = vmlsl_laneq_s16(t144_0, vget_low_s16(b_5), multipliers16_3, 1);
-  const int32x4_t t146_1 = vmlsl_high_laneq_s16(t144_1, b_5, multipliers16_3, 1);
-  const int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0, t146_1, 14);
-  const int32x4_t t148_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16_3, 1);
-  const int32x4_t t148_1 = vmull_high_laneq_s16(a_5, multipliers16_3, 1);
-  const int32x4_t t150_0 = vmlal_laneq_s16(t148_0, vget_low_s16(b_5), multipliers16_3, 0);
-  const int32x4_t t150_1 = vmlal_high_laneq_s16(t148_1, b_5, multipliers16_3, 0);
-  const int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0, t150_1, 14);
-  const int16x8_t b_6 = vaddq_s16(turned0, b_3);
-  const int16x8_t t156 = vsubq_s16(turned0, b_3);
-  const int16x8_t b_7 = vaddq_s16(turned1, b_4);
-  const int16x8_t t160 = vsubq_s16(turned1, b_4);
-  const int32x4_t t163_0 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 2);
-  const int32x4_t t163_1 = vmull_high_laneq_s16(t156, multipliers16_3, 2);
-  const int32x4_t t166_0 = vmlsl_laneq_s16(t163_0, vget_low_s16(t160), multipliers16_3, 3);
-  const int32x4_t t166_1 = vmlsl_high_laneq_s16(t163_1, t160, multipliers16_3, 3);
-  const int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0, t166_1, 14);
-  const int32x4_t t168_0 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 3);
-  const int32x4_t t168_1 = vmull_high_laneq_s16(t156, multipliers16_3, 3);
-  const int32x4_t t170_0 = vmlal_laneq_s16(t168_0, vget_low_s16(t160), multipliers16_3, 2);
-  const int32x4_t t170_1 = vmlal_high_laneq_s16(t168_1, t160, multipliers16_3, 2);
-  const int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0, t170_1, 14);
-  const int16x8_t odd0 = vaddq_s16(a_3, b_6);
-  const int16x8_t b_10 = vsubq_s16(a_3, b_6);
-  const int16x8_t odd7 = vaddq_s16(a_4, b_7);
-  const int16x8_t a_8 = vsubq_s16(a_4, b_7);
-  const int16x8_t odd1 = vaddq_s16(a_6, b_9);
-  const int16x8_t b_11 = vsubq_s16(a_6, b_9);
-  const int16x8_t odd6 = vaddq_s16(a_7, b_8);
-  const int16x8_t a_9 = vsubq_s16(a_7, b_8);
-  const int32x4_t t190_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 7);
-  const int32x4_t t190_1 = vmull_high_laneq_s16(a_8, multipliers16, 7);
-  const int32x4_t t192_0 = vmlal_laneq_s16(t190_0, vget_low_s16(b_10), multipliers16, 7);
-  const int32x4_t t192_1 = vmlal_high_laneq_s16(t190_1, b_10, multipliers16, 7);
-  const int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0, t192_1, 14);
-  const int32x4_t t195_0 = vmlsl_laneq_s16(t190_0, vget_low_s16(b_10), multipliers16, 7);
-  const int32x4_t t195_1 = vmlsl_high_laneq_s16(t190_1, b_10, multipliers16, 7);
-  const int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0, t195_1, 14);
-  const int32x4_t t198_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 7);
-  const int32x4_t t198_1 = vmull_high_laneq_s16(a_9, multipliers16, 7);
-  const int32x4_t t200_0 = vmlal_laneq_s16(t198_0, vget_low_s16(b_11), multipliers16, 7);
-  const int32x4_t t200_1 = vmlal_high_laneq_s16(t198_1, b_11, multipliers16, 7);
-  const int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0, t200_1, 14);
-  const int32x4_t t203_0 = vmlsl_laneq_s16(t198_0, vget_low_s16(b_11), multipliers16, 7);
-  const int32x4_t t203_1 = vmlsl_high_laneq_s16(t198_1, b_11, multipliers16, 7);
-  const int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0, t203_1, 14);
-  const int16x8_t t206 = vaddq_s16(even0, odd7);
-  const int16x8_t t208 = vsubq_s16(even0, odd7);
-  const int16x8_t t210 = vaddq_s16(even1, odd6);
-  const int16x8_t t212 = vsubq_s16(even1, odd6);
-  const int16x8_t t214 = vaddq_s16(even2, odd5);
-  const int16x8_t t216 = vsubq_s16(even2, odd5);
-  const int16x8_t t218 = vaddq_s16(even3, odd4);
-  const int16x8_t t220 = vsubq_s16(even3, odd4);
-  const int16x8_t t222 = vaddq_s16(even4, odd3);
-  const int16x8_t t224 = vsubq_s16(even4, odd3);
-  const int16x8_t t226 = vaddq_s16(even5, odd2);
-  const int16x8_t t228 = vsubq_s16(even5, odd2);
-  const int16x8_t t230 = vaddq_s16(even6, odd1);
-  const int16x8_t t232 = vsubq_s16(even6, odd1);
-  const int16x8_t t234 = vaddq_s16(even7, odd0);
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t206), vreinterpretq_u16_s16(t210));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t206), vreinterpretq_u16_s16(t210));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t214), vreinterpretq_u16_s16(t218));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t214), vreinterpretq_u16_s16(t218));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t222), vreinterpretq_u16_s16(t226));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t222), vreinterpretq_u16_s16(t226));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(t234));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(t234));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
+  int16x8_t x4 = vld1q_s16(&coeffs[64]);
+  int16x8_t s2 = vqrdmulhq_laneq_s16(x4, multipliers16, 1);
+  int16x8_t s3 = vqrdmulhq_laneq_s16(x4, multipliers16, 2);
+  int16x8_t x2 = vld1q_s16(&coeffs[32]);
+  int16x8_t s4 = vqrdmulhq_laneq_s16(x2, multipliers16, 3);
+  int16x8_t s7 = vqrdmulhq_laneq_s16(x2, multipliers16, 4);
+  int16x8_t x6 = vld1q_s16(&coeffs[96]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t42_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6), multipliers16, 5);
+  int32x4_t t42_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6, multipliers16, 5);
+  int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0, t42_1, 14);
+  int16x8_t s6 = vqrdmulhq_laneq_s16(x6, multipliers16, 6);
+  int16x8_t e0 = vaddq_s16(s0, s3);
+  int16x8_t e3 = vsubq_s16(s0, s3);
+  int16x8_t e1 = vaddq_s16(s0, s2);
+  int16x8_t e2 = vsubq_s16(s0, s2);
+  int16x8_t o4 = vaddq_s16(s4, s5);
+  int16x8_t o5 = vsubq_s16(s4, s5);
+  int16x8_t o7 = vaddq_s16(s7, s6);
+  int16x8_t o6 = vsubq_s16(s7, s6);
+  int32x4_t t66_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 7);
+  int32x4_t t66_1 = vmull_high_laneq_s16(o6, multipliers16, 7);
+  int32x4_t t68_0 = vmlal_laneq_s16(t66_0, vget_low_s16(o5), multipliers16, 7);
+  int32x4_t t68_1 = vmlal_high_laneq_s16(t66_1, o5, multipliers16, 7);
+  int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t68_0, t68_1, 14);
+  int32x4_t t71_0 = vmlsl_laneq_s16(t66_0, vget_low_s16(o5), multipliers16, 7);
+  int32x4_t t71_1 = vmlsl_high_laneq_s16(t66_1, o5, multipliers16, 7);
+  int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
+  int16x8_t even0 = vaddq_s16(e0, o7);
+  int16x8_t even7 = vsubq_s16(e0, o7);
+  int16x8_t even1 = vaddq_s16(e1, m6);
+  int16x8_t even6 = vsubq_s16(e1, m6);
+  int16x8_t even2 = vaddq_s16(e2, m5);
+  int16x8_t even5 = vsubq_s16(e2, m5);
+  int16x8_t even3 = vaddq_s16(e3, o4);
+  int16x8_t even4 = vsubq_s16(e3, o4);
+  int16x8_t x1 = vld1q_s16(&coeffs[16]);
+  int16x8_t a = vqrdmulhq_laneq_s16(x1, multipliers16_2, 0);
+  int16x8_t a_2 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 1);
+  int16x8_t x7 = vld1q_s16(&coeffs[112]);
+  int32x4_t t105_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x7), multipliers16_2,
+      2);
+  int32x4_t t105_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x7, multipliers16_2, 2);
+  int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
+  int16x8_t b_2 = vqrdmulhq_laneq_s16(x7, multipliers16_2, 3);
+  int16x8_t x5 = vld1q_s16(&coeffs[80]);
+  int16x8_t b_3 = vqrdmulhq_laneq_s16(x5, multipliers16_2, 4);
+  int16x8_t b_4 = vqrdmulhq_laneq_s16(x5, multipliers16_2, 5);
+  int16x8_t x3 = vld1q_s16(&coeffs[48]);
+  int32x4_t t128_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x3), multipliers16_2,
+      6);
+  int32x4_t t128_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16_2, 6);
+  int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0, t128_1, 14);
+  int16x8_t turned1 = vqrdmulhq_laneq_s16(x3, multipliers16_2, 7);
+  int16x8_t a_3 = vaddq_s16(a, b);
+  int16x8_t b_5 = vsubq_s16(a, b);
+  int16x8_t a_4 = vaddq_s16(a_2, b_2);
+  int16x8_t a_5 = vsubq_s16(a_2, b_2);
+  int32x4_t t144_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16_3, 0);
+  int32x4_t t144_1 = vmull_high_laneq_s16(a_5, multipliers16_3, 0);
+  int32x4_t t146_0 = vmlsl_laneq_s16(t144_0, vget_low_s16(b_5), multipliers16_3, 1);
+  int32x4_t t146_1 = vmlsl_high_laneq_s16(t144_1, b_5, multipliers16_3, 1);
+  int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0, t146_1, 14);
+  int32x4_t t148_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16_3, 1);
+  int32x4_t t148_1 = vmull_high_laneq_s16(a_5, multipliers16_3, 1);
+  int32x4_t t150_0 = vmlal_laneq_s16(t148_0, vget_low_s16(b_5), multipliers16_3, 0);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(t148_1, b_5, multipliers16_3, 0);
+  int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0, t150_1, 14);
+  int16x8_t b_6 = vaddq_s16(turned0, b_3);
+  int16x8_t t156 = vsubq_s16(turned0, b_3);
+  int16x8_t b_7 = vaddq_s16(turned1, b_4);
+  int16x8_t t160 = vsubq_s16(turned1, b_4);
+  int32x4_t t163_0 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 2);
+  int32x4_t t163_1 = vmull_high_laneq_s16(t156, multipliers16_3, 2);
+  int32x4_t t166_0 = vmlsl_laneq_s16(t163_0, vget_low_s16(t160), multipliers16_3, 3);
+  int32x4_t t166_1 = vmlsl_high_laneq_s16(t163_1, t160, multipliers16_3, 3);
+  int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0, t166_1, 14);
+  int32x4_t t168_0 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 3);
+  int32x4_t t168_1 = vmull_high_laneq_s16(t156, multipliers16_3, 3);
+  int32x4_t t170_0 = vmlal_laneq_s16(t168_0, vget_low_s16(t160), multipliers16_3, 2);
+  int32x4_t t170_1 = vmlal_high_laneq_s16(t168_1, t160, multipliers16_3, 2);
+  int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0, t170_1, 14);
+  int16x8_t odd0 = vaddq_s16(a_3, b_6);
+  int16x8_t b_10 = vsubq_s16(a_3, b_6);
+  int16x8_t odd7 = vaddq_s16(a_4, b_7);
+  int16x8_t a_8 = vsubq_s16(a_4, b_7);
+  int16x8_t odd1 = vaddq_s16(a_6, b_9);
+  int16x8_t b_11 = vsubq_s16(a_6, b_9);
+  int16x8_t odd6 = vaddq_s16(a_7, b_8);
+  int16x8_t a_9 = vsubq_s16(a_7, b_8);
+  int32x4_t t190_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 7);
+  int32x4_t t190_1 = vmull_high_laneq_s16(a_8, multipliers16, 7);
+  int32x4_t t192_0 = vmlal_laneq_s16(t190_0, vget_low_s16(b_10), multipliers16, 7);
+  int32x4_t t192_1 = vmlal_high_laneq_s16(t190_1, b_10, multipliers16, 7);
+  int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0, t192_1, 14);
+  int32x4_t t195_0 = vmlsl_laneq_s16(t190_0, vget_low_s16(b_10), multipliers16, 7);
+  int32x4_t t195_1 = vmlsl_high_laneq_s16(t190_1, b_10, multipliers16, 7);
+  int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0, t195_1, 14);
+  int32x4_t t198_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 7);
+  int32x4_t t198_1 = vmull_high_laneq_s16(a_9, multipliers16, 7);
+  int32x4_t t200_0 = vmlal_laneq_s16(t198_0, vget_low_s16(b_11), multipliers16, 7);
+  int32x4_t t200_1 = vmlal_high_laneq_s16(t198_1, b_11, multipliers16, 7);
+  int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0, t200_1, 14);
+  int32x4_t t203_0 = vmlsl_laneq_s16(t198_0, vget_low_s16(b_11), multipliers16, 7);
+  int32x4_t t203_1 = vmlsl_high_laneq_s16(t198_1, b_11, multipliers16, 7);
+  int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0, t203_1, 14);
+  int16x8_t t206 = vaddq_s16(even0, odd7);
+  int16x8_t t208 = vsubq_s16(even0, odd7);
+  int16x8_t t210 = vaddq_s16(even1, odd6);
+  int16x8_t t212 = vsubq_s16(even1, odd6);
+  int16x8_t t214 = vaddq_s16(even2, odd5);
+  int16x8_t t216 = vsubq_s16(even2, odd5);
+  int16x8_t t218 = vaddq_s16(even3, odd4);
+  int16x8_t t220 = vsubq_s16(even3, odd4);
+  int16x8_t t222 = vaddq_s16(even4, odd3);
+  int16x8_t t224 = vsubq_s16(even4, odd3);
+  int16x8_t t226 = vaddq_s16(even5, odd2);
+  int16x8_t t228 = vsubq_s16(even5, odd2);
+  int16x8_t t230 = vaddq_s16(even6, odd1);
+  int16x8_t t232 = vsubq_s16(even6, odd1);
+  int16x8_t t234 = vaddq_s16(even7, odd0);
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t206), vreinterpretq_u16_s16(t210));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t206), vreinterpretq_u16_s16(t210));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t214), vreinterpretq_u16_s16(t218));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t214), vreinterpretq_u16_s16(t218));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t222), vreinterpretq_u16_s16(t226));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t222), vreinterpretq_u16_s16(t226));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(t234));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t230), vreinterpretq_u16_s16(t234));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
   vst1q_u16((uint16_t *)&rows[0][0], row0);
   vst1q_u16((uint16_t *)&rows[1][0], row1);
@@ -764,46 +762,46 @@ static inline void one_item_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_s
   vst1q_u16((uint16_t *)&rows[5][0], row5);
   vst1q_u16((uint16_t *)&rows[6][0], row6);
   vst1q_u16((uint16_t *)&rows[7][0], row7);
-  const int16x8_t t236 = vsubq_s16(even7, odd0);
-  const uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t236), vreinterpretq_u16_s16(t232));
-  const uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t236), vreinterpretq_u16_s16(t232));
-  const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t228), vreinterpretq_u16_s16(t224));
-  const uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t228), vreinterpretq_u16_s16(t224));
-  const uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(t216));
-  const uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(t216));
-  const uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t212), vreinterpretq_u16_s16(t208));
-  const uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t212), vreinterpretq_u16_s16(t208));
-  const uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+  int16x8_t t236 = vsubq_s16(even7, odd0);
+  uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t236), vreinterpretq_u16_s16(t232));
+  uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t236), vreinterpretq_u16_s16(t232));
+  uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t228), vreinterpretq_u16_s16(t224));
+  uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t228), vreinterpretq_u16_s16(t224));
+  uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(t216));
+  uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t220), vreinterpretq_u16_s16(t216));
+  uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t212), vreinterpretq_u16_s16(t208));
+  uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t212), vreinterpretq_u16_s16(t208));
+  uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+  uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+  uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
       vreinterpretq_u32_u16(t0_3_2)));
-  const uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+  uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
       vreinterpretq_u32_u16(t0_3_2)));
-  const uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+  uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
       vreinterpretq_u32_u16(t0_6_2)));
-  const uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+  uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
       vreinterpretq_u32_u16(t0_6_2)));
-  const uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+  uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
       vreinterpretq_u32_u16(t0_7_2)));
-  const uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+  uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
       vreinterpretq_u32_u16(t0_7_2)));
-  const uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+  uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
       vreinterpretq_u64_u16(t1_4_2)));
-  const uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+  uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
       vreinterpretq_u64_u16(t1_5_2)));
-  const uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6_2)));
-  const uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+  uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
       vreinterpretq_u64_u16(t1_7_2)));
-  const uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+  uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
       vreinterpretq_u64_u16(t1_4_2)));
-  const uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+  uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
       vreinterpretq_u64_u16(t1_5_2)));
-  const uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6_2)));
-  const uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+  uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
       vreinterpretq_u64_u16(t1_7_2)));
   vst1q_u16((uint16_t *)&rows[0][8], row0_2);
   vst1q_u16((uint16_t *)&rows[1][8], row1_2);
@@ -816,215 +814,212 @@ static inline void one_item_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_s
   /* stage 2 of 2: x = 0..1, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 2; x++) {
-      const int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
-      const int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
-      const int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
-      const int16x8_t s2_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 1);
-      const int16x8_t s3_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 2);
-      const int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
-      const int16x8_t s4_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 3);
-      const int16x8_t s7_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 4);
-      const int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
-      const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t42_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x6_2),
+      int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
+      int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
+      int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
+      int16x8_t s2_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 1);
+      int16x8_t s3_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 2);
+      int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
+      int16x8_t s4_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 3);
+      int16x8_t s7_2 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 4);
+      int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
+      uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t42_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x6_2),
           multipliers16, 5);
-      const int32x4_t t42_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x6_2,
-          multipliers16, 5);
-      const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0_2, t42_1_2, 14);
-      const int16x8_t s6_2 = vqrdmulhq_laneq_s16(x6_2, multipliers16, 6);
-      const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-      const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-      const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
-      const int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
-      const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-      const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-      const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-      const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-      const int32x4_t t66_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 7);
-      const int32x4_t t66_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
-      const int32x4_t t68_0_2 = vmlal_laneq_s16(t66_0_2, vget_low_s16(o5_2), multipliers16, 7);
-      const int32x4_t t68_1_2 = vmlal_high_laneq_s16(t66_1_2, o5_2, multipliers16, 7);
-      const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t68_0_2, t68_1_2, 14);
-      const int32x4_t t71_0_2 = vmlsl_laneq_s16(t66_0_2, vget_low_s16(o5_2), multipliers16, 7);
-      const int32x4_t t71_1_2 = vmlsl_high_laneq_s16(t66_1_2, o5_2, multipliers16, 7);
-      const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_2, t71_1_2, 14);
-      const int16x8_t even0_2 = vaddq_s16(e0_2, o7_2);
-      const int16x8_t even7_2 = vsubq_s16(e0_2, o7_2);
-      const int16x8_t even1_2 = vaddq_s16(e1_2, m6_2);
-      const int16x8_t even6_2 = vsubq_s16(e1_2, m6_2);
-      const int16x8_t even2_2 = vaddq_s16(e2_2, m5_2);
-      const int16x8_t even5_2 = vsubq_s16(e2_2, m5_2);
-      const int16x8_t even3_2 = vaddq_s16(e3_2, o4_2);
-      const int16x8_t even4_2 = vsubq_s16(e3_2, o4_2);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int16x8_t a_10 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 0);
-      const int16x8_t a_11 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 1);
-      const int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
-      const int32x4_t t105_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x7_2),
+      int32x4_t t42_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x6_2, multipliers16, 5);
+      int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0_2, t42_1_2, 14);
+      int16x8_t s6_2 = vqrdmulhq_laneq_s16(x6_2, multipliers16, 6);
+      int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+      int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+      int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
+      int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
+      int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+      int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+      int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+      int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+      int32x4_t t66_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 7);
+      int32x4_t t66_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
+      int32x4_t t68_0_2 = vmlal_laneq_s16(t66_0_2, vget_low_s16(o5_2), multipliers16, 7);
+      int32x4_t t68_1_2 = vmlal_high_laneq_s16(t66_1_2, o5_2, multipliers16, 7);
+      int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t68_0_2, t68_1_2, 14);
+      int32x4_t t71_0_2 = vmlsl_laneq_s16(t66_0_2, vget_low_s16(o5_2), multipliers16, 7);
+      int32x4_t t71_1_2 = vmlsl_high_laneq_s16(t66_1_2, o5_2, multipliers16, 7);
+      int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_2, t71_1_2, 14);
+      int16x8_t even0_2 = vaddq_s16(e0_2, o7_2);
+      int16x8_t even7_2 = vsubq_s16(e0_2, o7_2);
+      int16x8_t even1_2 = vaddq_s16(e1_2, m6_2);
+      int16x8_t even6_2 = vsubq_s16(e1_2, m6_2);
+      int16x8_t even2_2 = vaddq_s16(e2_2, m5_2);
+      int16x8_t even5_2 = vsubq_s16(e2_2, m5_2);
+      int16x8_t even3_2 = vaddq_s16(e3_2, o4_2);
+      int16x8_t even4_2 = vsubq_s16(e3_2, o4_2);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int16x8_t a_10 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 0);
+      int16x8_t a_11 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 1);
+      int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
+      int32x4_t t105_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x7_2),
           multipliers16_2, 2);
-      const int32x4_t t105_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x7_2,
-          multipliers16_2, 2);
-      const int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0_2, t105_1_2, 14);
-      const int16x8_t b_13 = vqrdmulhq_laneq_s16(x7_2, multipliers16_2, 3);
-      const int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
-      const int16x8_t b_14 = vqrdmulhq_laneq_s16(x5_2, multipliers16_2, 4);
-      const int16x8_t b_15 = vqrdmulhq_laneq_s16(x5_2, multipliers16_2, 5);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const int32x4_t t128_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3_2),
-          multipliers16_2, 6);
-      const int32x4_t t128_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3_2,
-          multipliers16_2, 6);
-      const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0_2, t128_1_2, 14);
-      const int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3_2, multipliers16_2, 7);
-      const int16x8_t a_12 = vaddq_s16(a_10, b_12);
-      const int16x8_t b_16 = vsubq_s16(a_10, b_12);
-      const int16x8_t a_13 = vaddq_s16(a_11, b_13);
-      const int16x8_t a_14 = vsubq_s16(a_11, b_13);
-      const int32x4_t t144_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16_3, 0);
-      const int32x4_t t144_1_2 = vmull_high_laneq_s16(a_14, multipliers16_3, 0);
-      const int32x4_t t146_0_2 = vmlsl_laneq_s16(t144_0_2, vget_low_s16(b_16), multipliers16_3, 1);
-      const int32x4_t t146_1_2 = vmlsl_high_laneq_s16(t144_1_2, b_16, multipliers16_3, 1);
-      const int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0_2, t146_1_2, 14);
-      const int32x4_t t148_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16_3, 1);
-      const int32x4_t t148_1_2 = vmull_high_laneq_s16(a_14, multipliers16_3, 1);
-      const int32x4_t t150_0_2 = vmlal_laneq_s16(t148_0_2, vget_low_s16(b_16), multipliers16_3, 0);
-      const int32x4_t t150_1_2 = vmlal_high_laneq_s16(t148_1_2, b_16, multipliers16_3, 0);
-      const int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0_2, t150_1_2, 14);
-      const int16x8_t b_17 = vaddq_s16(turned0_2, b_14);
-      const int16x8_t t156_2 = vsubq_s16(turned0_2, b_14);
-      const int16x8_t b_18 = vaddq_s16(turned1_2, b_15);
-      const int16x8_t t160_2 = vsubq_s16(turned1_2, b_15);
-      const int32x4_t t163_0_2 = vmull_laneq_s16(vget_low_s16(t156_2), multipliers16_3, 2);
-      const int32x4_t t163_1_2 = vmull_high_laneq_s16(t156_2, multipliers16_3, 2);
-      const int32x4_t t166_0_2 = vmlsl_laneq_s16(t163_0_2, vget_low_s16(t160_2), multipliers16_3,
-          3);
-      const int32x4_t t166_1_2 = vmlsl_high_laneq_s16(t163_1_2, t160_2, multipliers16_3, 3);
-      const int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0_2, t166_1_2, 14);
-      const int32x4_t t168_0_2 = vmull_laneq_s16(vget_low_s16(t156_2), multipliers16_3, 3);
-      const int32x4_t t168_1_2 = vmull_high_laneq_s16(t156_2, multipliers16_3, 3);
-      const int32x4_t t170_0_2 = vmlal_laneq_s16(t168_0_2, vget_low_s16(t160_2), multipliers16_3,
+      int32x4_t t105_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x7_2, multipliers16_2,
           2);
-      const int32x4_t t170_1_2 = vmlal_high_laneq_s16(t168_1_2, t160_2, multipliers16_3, 2);
-      const int16x8_t b_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0_2, t170_1_2, 14);
-      const int16x8_t odd0_2 = vaddq_s16(a_12, b_17);
-      const int16x8_t b_21 = vsubq_s16(a_12, b_17);
-      const int16x8_t odd7_2 = vaddq_s16(a_13, b_18);
-      const int16x8_t a_17 = vsubq_s16(a_13, b_18);
-      const int16x8_t odd1_2 = vaddq_s16(a_15, b_20);
-      const int16x8_t b_22 = vsubq_s16(a_15, b_20);
-      const int16x8_t odd6_2 = vaddq_s16(a_16, b_19);
-      const int16x8_t a_18 = vsubq_s16(a_16, b_19);
-      const int32x4_t t190_0_2 = vmull_laneq_s16(vget_low_s16(a_17), multipliers16, 7);
-      const int32x4_t t190_1_2 = vmull_high_laneq_s16(a_17, multipliers16, 7);
-      const int32x4_t t192_0_2 = vmlal_laneq_s16(t190_0_2, vget_low_s16(b_21), multipliers16, 7);
-      const int32x4_t t192_1_2 = vmlal_high_laneq_s16(t190_1_2, b_21, multipliers16, 7);
-      const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0_2, t192_1_2, 14);
-      const int32x4_t t195_0_2 = vmlsl_laneq_s16(t190_0_2, vget_low_s16(b_21), multipliers16, 7);
-      const int32x4_t t195_1_2 = vmlsl_high_laneq_s16(t190_1_2, b_21, multipliers16, 7);
-      const int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0_2, t195_1_2, 14);
-      const int32x4_t t198_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 7);
-      const int32x4_t t198_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 7);
-      const int32x4_t t200_0_2 = vmlal_laneq_s16(t198_0_2, vget_low_s16(b_22), multipliers16, 7);
-      const int32x4_t t200_1_2 = vmlal_high_laneq_s16(t198_1_2, b_22, multipliers16, 7);
-      const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0_2, t200_1_2, 14);
-      const int32x4_t t203_0_2 = vmlsl_laneq_s16(t198_0_2, vget_low_s16(b_22), multipliers16, 7);
-      const int32x4_t t203_1_2 = vmlsl_high_laneq_s16(t198_1_2, b_22, multipliers16, 7);
-      const int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0_2, t203_1_2, 14);
-      const int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
-      const int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
-      const int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
-      const int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
-      const int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
-      const int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
-      const int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
-      const int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
-      const int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
-      const int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
-      const int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
-      const int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
-      const int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
-      const int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
-      const int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
-      const int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
-      const int16x8_t t239 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t238 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t240 = vaddw_u8(vreinterpretq_u16_s16(t239), t238);
-      const uint8x8_t t240_sat = vqmovun_s16(vreinterpretq_s16_u16(t240));
+      int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0_2, t105_1_2, 14);
+      int16x8_t b_13 = vqrdmulhq_laneq_s16(x7_2, multipliers16_2, 3);
+      int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
+      int16x8_t b_14 = vqrdmulhq_laneq_s16(x5_2, multipliers16_2, 4);
+      int16x8_t b_15 = vqrdmulhq_laneq_s16(x5_2, multipliers16_2, 5);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      int32x4_t t128_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3_2),
+          multipliers16_2, 6);
+      int32x4_t t128_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3_2, multipliers16_2,
+          6);
+      int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0_2, t128_1_2, 14);
+      int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3_2, multipliers16_2, 7);
+      int16x8_t a_12 = vaddq_s16(a_10, b_12);
+      int16x8_t b_16 = vsubq_s16(a_10, b_12);
+      int16x8_t a_13 = vaddq_s16(a_11, b_13);
+      int16x8_t a_14 = vsubq_s16(a_11, b_13);
+      int32x4_t t144_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16_3, 0);
+      int32x4_t t144_1_2 = vmull_high_laneq_s16(a_14, multipliers16_3, 0);
+      int32x4_t t146_0_2 = vmlsl_laneq_s16(t144_0_2, vget_low_s16(b_16), multipliers16_3, 1);
+      int32x4_t t146_1_2 = vmlsl_high_laneq_s16(t144_1_2, b_16, multipliers16_3, 1);
+      int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0_2, t146_1_2, 14);
+      int32x4_t t148_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16_3, 1);
+      int32x4_t t148_1_2 = vmull_high_laneq_s16(a_14, multipliers16_3, 1);
+      int32x4_t t150_0_2 = vmlal_laneq_s16(t148_0_2, vget_low_s16(b_16), multipliers16_3, 0);
+      int32x4_t t150_1_2 = vmlal_high_laneq_s16(t148_1_2, b_16, multipliers16_3, 0);
+      int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0_2, t150_1_2, 14);
+      int16x8_t b_17 = vaddq_s16(turned0_2, b_14);
+      int16x8_t t156_2 = vsubq_s16(turned0_2, b_14);
+      int16x8_t b_18 = vaddq_s16(turned1_2, b_15);
+      int16x8_t t160_2 = vsubq_s16(turned1_2, b_15);
+      int32x4_t t163_0_2 = vmull_laneq_s16(vget_low_s16(t156_2), multipliers16_3, 2);
+      int32x4_t t163_1_2 = vmull_high_laneq_s16(t156_2, multipliers16_3, 2);
+      int32x4_t t166_0_2 = vmlsl_laneq_s16(t163_0_2, vget_low_s16(t160_2), multipliers16_3, 3);
+      int32x4_t t166_1_2 = vmlsl_high_laneq_s16(t163_1_2, t160_2, multipliers16_3, 3);
+      int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0_2, t166_1_2, 14);
+      int32x4_t t168_0_2 = vmull_laneq_s16(vget_low_s16(t156_2), multipliers16_3, 3);
+      int32x4_t t168_1_2 = vmull_high_laneq_s16(t156_2, multipliers16_3, 3);
+      int32x4_t t170_0_2 = vmlal_laneq_s16(t168_0_2, vget_low_s16(t160_2), multipliers16_3, 2);
+      int32x4_t t170_1_2 = vmlal_high_laneq_s16(t168_1_2, t160_2, multipliers16_3, 2);
+      int16x8_t b_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0_2, t170_1_2, 14);
+      int16x8_t odd0_2 = vaddq_s16(a_12, b_17);
+      int16x8_t b_21 = vsubq_s16(a_12, b_17);
+      int16x8_t odd7_2 = vaddq_s16(a_13, b_18);
+      int16x8_t a_17 = vsubq_s16(a_13, b_18);
+      int16x8_t odd1_2 = vaddq_s16(a_15, b_20);
+      int16x8_t b_22 = vsubq_s16(a_15, b_20);
+      int16x8_t odd6_2 = vaddq_s16(a_16, b_19);
+      int16x8_t a_18 = vsubq_s16(a_16, b_19);
+      int32x4_t t190_0_2 = vmull_laneq_s16(vget_low_s16(a_17), multipliers16, 7);
+      int32x4_t t190_1_2 = vmull_high_laneq_s16(a_17, multipliers16, 7);
+      int32x4_t t192_0_2 = vmlal_laneq_s16(t190_0_2, vget_low_s16(b_21), multipliers16, 7);
+      int32x4_t t192_1_2 = vmlal_high_laneq_s16(t190_1_2, b_21, multipliers16, 7);
+      int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0_2, t192_1_2, 14);
+      int32x4_t t195_0_2 = vmlsl_laneq_s16(t190_0_2, vget_low_s16(b_21), multipliers16, 7);
+      int32x4_t t195_1_2 = vmlsl_high_laneq_s16(t190_1_2, b_21, multipliers16, 7);
+      int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0_2, t195_1_2, 14);
+      int32x4_t t198_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 7);
+      int32x4_t t198_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 7);
+      int32x4_t t200_0_2 = vmlal_laneq_s16(t198_0_2, vget_low_s16(b_22), multipliers16, 7);
+      int32x4_t t200_1_2 = vmlal_high_laneq_s16(t198_1_2, b_22, multipliers16, 7);
+      int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0_2, t200_1_2, 14);
+      int32x4_t t203_0_2 = vmlsl_laneq_s16(t198_0_2, vget_low_s16(b_22), multipliers16, 7);
+      int32x4_t t203_1_2 = vmlsl_high_laneq_s16(t198_1_2, b_22, multipliers16, 7);
+      int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0_2, t203_1_2, 14);
+      int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
+      int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
+      int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
+      int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
+      int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
+      int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
+      int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
+      int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
+      int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
+      int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
+      int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
+      int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
+      int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
+      int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
+      int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
+      int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
+      int16x8_t t239 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t238 = vld1_u8(&dst[8*x]);
+      uint16x8_t t240 = vaddw_u8(vreinterpretq_u16_s16(t239), t238);
+      uint8x8_t t240_sat = vqmovun_s16(vreinterpretq_s16_u16(t240));
       vst1_u8(&dst[8*x], t240_sat);
-      const int16x8_t t243 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t242 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t244 = vaddw_u8(vreinterpretq_u16_s16(t243), t242);
-      const uint8x8_t t244_sat = vqmovun_s16(vreinterpretq_s16_u16(t244));
+      int16x8_t t243 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t242 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t244 = vaddw_u8(vreinterpretq_u16_s16(t243), t242);
+      uint8x8_t t244_sat = vqmovun_s16(vreinterpretq_s16_u16(t244));
       vst1_u8(&dst[dst_stride + 8*x], t244_sat);
-      const int16x8_t t247 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t246 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t248 = vaddw_u8(vreinterpretq_u16_s16(t247), t246);
-      const uint8x8_t t248_sat = vqmovun_s16(vreinterpretq_s16_u16(t248));
+      int16x8_t t247 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t246 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t248 = vaddw_u8(vreinterpretq_u16_s16(t247), t246);
+      uint8x8_t t248_sat = vqmovun_s16(vreinterpretq_s16_u16(t248));
       vst1_u8(&dst[2 * dst_stride + 8*x], t248_sat);
-      const int16x8_t t251 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t250 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t252 = vaddw_u8(vreinterpretq_u16_s16(t251), t250);
-      const uint8x8_t t252_sat = vqmovun_s16(vreinterpretq_s16_u16(t252));
+      int16x8_t t251 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t250 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t252 = vaddw_u8(vreinterpretq_u16_s16(t251), t250);
+      uint8x8_t t252_sat = vqmovun_s16(vreinterpretq_s16_u16(t252));
       vst1_u8(&dst[3 * dst_stride + 8*x], t252_sat);
-      const int16x8_t t255 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t254 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t256 = vaddw_u8(vreinterpretq_u16_s16(t255), t254);
-      const uint8x8_t t256_sat = vqmovun_s16(vreinterpretq_s16_u16(t256));
+      int16x8_t t255 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t254 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t256 = vaddw_u8(vreinterpretq_u16_s16(t255), t254);
+      uint8x8_t t256_sat = vqmovun_s16(vreinterpretq_s16_u16(t256));
       vst1_u8(&dst[4 * dst_stride + 8*x], t256_sat);
-      const int16x8_t t259 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t258 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t260 = vaddw_u8(vreinterpretq_u16_s16(t259), t258);
-      const uint8x8_t t260_sat = vqmovun_s16(vreinterpretq_s16_u16(t260));
+      int16x8_t t259 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t258 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t260 = vaddw_u8(vreinterpretq_u16_s16(t259), t258);
+      uint8x8_t t260_sat = vqmovun_s16(vreinterpretq_s16_u16(t260));
       vst1_u8(&dst[5 * dst_stride + 8*x], t260_sat);
-      const int16x8_t t263 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t262 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t264 = vaddw_u8(vreinterpretq_u16_s16(t263), t262);
-      const uint8x8_t t264_sat = vqmovun_s16(vreinterpretq_s16_u16(t264));
+      int16x8_t t263 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t262 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t264 = vaddw_u8(vreinterpretq_u16_s16(t263), t262);
+      uint8x8_t t264_sat = vqmovun_s16(vreinterpretq_s16_u16(t264));
       vst1_u8(&dst[6 * dst_stride + 8*x], t264_sat);
-      const int16x8_t t267 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t266 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t268 = vaddw_u8(vreinterpretq_u16_s16(t267), t266);
-      const uint8x8_t t268_sat = vqmovun_s16(vreinterpretq_s16_u16(t268));
+      int16x8_t t267 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t266 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t268 = vaddw_u8(vreinterpretq_u16_s16(t267), t266);
+      uint8x8_t t268_sat = vqmovun_s16(vreinterpretq_s16_u16(t268));
       vst1_u8(&dst[7 * dst_stride + 8*x], t268_sat);
-      const int16x8_t t271 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t270 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t272 = vaddw_u8(vreinterpretq_u16_s16(t271), t270);
-      const uint8x8_t t272_sat = vqmovun_s16(vreinterpretq_s16_u16(t272));
+      int16x8_t t271 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t270 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t272 = vaddw_u8(vreinterpretq_u16_s16(t271), t270);
+      uint8x8_t t272_sat = vqmovun_s16(vreinterpretq_s16_u16(t272));
       vst1_u8(&dst[8 * dst_stride + 8*x], t272_sat);
-      const int16x8_t t275 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t274 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t276 = vaddw_u8(vreinterpretq_u16_s16(t275), t274);
-      const uint8x8_t t276_sat = vqmovun_s16(vreinterpretq_s16_u16(t276));
+      int16x8_t t275 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t274 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t276 = vaddw_u8(vreinterpretq_u16_s16(t275), t274);
+      uint8x8_t t276_sat = vqmovun_s16(vreinterpretq_s16_u16(t276));
       vst1_u8(&dst[9 * dst_stride + 8*x], t276_sat);
-      const int16x8_t t279 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t278 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t280 = vaddw_u8(vreinterpretq_u16_s16(t279), t278);
-      const uint8x8_t t280_sat = vqmovun_s16(vreinterpretq_s16_u16(t280));
+      int16x8_t t279 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t278 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t280 = vaddw_u8(vreinterpretq_u16_s16(t279), t278);
+      uint8x8_t t280_sat = vqmovun_s16(vreinterpretq_s16_u16(t280));
       vst1_u8(&dst[10 * dst_stride + 8*x], t280_sat);
-      const int16x8_t t283 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t282 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t284 = vaddw_u8(vreinterpretq_u16_s16(t283), t282);
-      const uint8x8_t t284_sat = vqmovun_s16(vreinterpretq_s16_u16(t284));
+      int16x8_t t283 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t282 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t284 = vaddw_u8(vreinterpretq_u16_s16(t283), t282);
+      uint8x8_t t284_sat = vqmovun_s16(vreinterpretq_s16_u16(t284));
       vst1_u8(&dst[11 * dst_stride + 8*x], t284_sat);
-      const int16x8_t t287 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t286 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t288 = vaddw_u8(vreinterpretq_u16_s16(t287), t286);
-      const uint8x8_t t288_sat = vqmovun_s16(vreinterpretq_s16_u16(t288));
+      int16x8_t t287 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t286 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t288 = vaddw_u8(vreinterpretq_u16_s16(t287), t286);
+      uint8x8_t t288_sat = vqmovun_s16(vreinterpretq_s16_u16(t288));
       vst1_u8(&dst[12 * dst_stride + 8*x], t288_sat);
-      const int16x8_t t291 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t290 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t292 = vaddw_u8(vreinterpretq_u16_s16(t291), t290);
-      const uint8x8_t t292_sat = vqmovun_s16(vreinterpretq_s16_u16(t292));
+      int16x8_t t291 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t290 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t292 = vaddw_u8(vreinterpretq_u16_s16(t291), t290);
+      uint8x8_t t292_sat = vqmovun_s16(vreinterpretq_s16_u16(t292));
       vst1_u8(&dst[13 * dst_stride + 8*x], t292_sat);
-      const int16x8_t t295 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t294 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t296 = vaddw_u8(vreinterpretq_u16_s16(t295), t294);
-      const uint8x8_t t296_sat = vqmovun_s16(vreinterpretq_s16_u16(t296));
+      int16x8_t t295 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t294 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t296 = vaddw_u8(vreinterpretq_u16_s16(t295), t294);
+      uint8x8_t t296_sat = vqmovun_s16(vreinterpretq_s16_u16(t296));
       vst1_u8(&dst[14 * dst_stride + 8*x], t296_sat);
-      const int16x8_t t299 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t298 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t300 = vaddw_u8(vreinterpretq_u16_s16(t299), t298);
-      const uint8x8_t t300_sat = vqmovun_s16(vreinterpretq_s16_u16(t300));
+      int16x8_t t299 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t298 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t300 = vaddw_u8(vreinterpretq_u16_s16(t299), t298);
+      uint8x8_t t300_sat = vqmovun_s16(vreinterpretq_s16_u16(t300));
       vst1_u8(&dst[15 * dst_stride + 8*x], t300_sat);
     }
   }
@@ -1094,7 +1089,7 @@ void daedalus_vp9_idct16__neon_eob38(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash dd5b72b4f44791be
+ * Class full, input hash 3b659438386a4011
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1102,240 +1097,240 @@ static inline void one_item_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_st
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102,
       1606};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {16305, 12665, 10394, 7723, 14449, 15679, 4756,
       -15137};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   static const int16_t multipliers16_3_values[8] = {-6270, 0, 0, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
+  int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
   int16_t rows[16][16];
   /* stage 1 of 2: v = 0..1, v_in = 0..7; writes rows */
   {
     for (int v = 0; v < 2; v++) {
-      const int16x8_t x0 = vld1q_s16(&coeffs[8*v]);
-      const int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-      const int32x4_t t17_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-      const int16x8_t x8 = vld1q_s16(&coeffs[8*v + 128]);
-      const int32x4_t t19_0 = vmlal_laneq_s16(t17_0, vget_low_s16(x8), multipliers16, 0);
-      const int32x4_t t19_1 = vmlal_high_laneq_s16(t17_1, x8, multipliers16, 0);
-      const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t19_0, t19_1, 14);
-      const int32x4_t t22_0 = vmlsl_laneq_s16(t17_0, vget_low_s16(x8), multipliers16, 0);
-      const int32x4_t t22_1 = vmlsl_high_laneq_s16(t17_1, x8, multipliers16, 0);
-      const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
-      const int16x8_t x4 = vld1q_s16(&coeffs[8*v + 64]);
-      const int32x4_t t26_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 1);
-      const int32x4_t t26_1 = vmull_high_laneq_s16(x4, multipliers16, 1);
-      const int16x8_t x12 = vld1q_s16(&coeffs[8*v + 192]);
-      const int32x4_t t29_0 = vmlsl_laneq_s16(t26_0, vget_low_s16(x12), multipliers16, 2);
-      const int32x4_t t29_1 = vmlsl_high_laneq_s16(t26_1, x12, multipliers16, 2);
-      const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t29_0, t29_1, 14);
-      const int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 2);
-      const int32x4_t t31_1 = vmull_high_laneq_s16(x4, multipliers16, 2);
-      const int32x4_t t33_0 = vmlal_laneq_s16(t31_0, vget_low_s16(x12), multipliers16, 1);
-      const int32x4_t t33_1 = vmlal_high_laneq_s16(t31_1, x12, multipliers16, 1);
-      const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
-      const int16x8_t x2 = vld1q_s16(&coeffs[8*v + 32]);
-      const int32x4_t t38_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 3);
-      const int32x4_t t38_1 = vmull_high_laneq_s16(x2, multipliers16, 3);
-      const int16x8_t x14 = vld1q_s16(&coeffs[8*v + 224]);
-      const int32x4_t t41_0 = vmlsl_laneq_s16(t38_0, vget_low_s16(x14), multipliers16, 4);
-      const int32x4_t t41_1 = vmlsl_high_laneq_s16(t38_1, x14, multipliers16, 4);
-      const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t41_0, t41_1, 14);
-      const int32x4_t t43_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 4);
-      const int32x4_t t43_1 = vmull_high_laneq_s16(x2, multipliers16, 4);
-      const int32x4_t t45_0 = vmlal_laneq_s16(t43_0, vget_low_s16(x14), multipliers16, 3);
-      const int32x4_t t45_1 = vmlal_high_laneq_s16(t43_1, x14, multipliers16, 3);
-      const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-      const int16x8_t x10 = vld1q_s16(&coeffs[8*v + 160]);
-      const int32x4_t t50_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16, 5);
-      const int32x4_t t50_1 = vmull_high_laneq_s16(x10, multipliers16, 5);
-      const int16x8_t x6 = vld1q_s16(&coeffs[8*v + 96]);
-      const int32x4_t t53_0 = vmlsl_laneq_s16(t50_0, vget_low_s16(x6), multipliers16, 6);
-      const int32x4_t t53_1 = vmlsl_high_laneq_s16(t50_1, x6, multipliers16, 6);
-      const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t53_0, t53_1, 14);
-      const int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16, 6);
-      const int32x4_t t55_1 = vmull_high_laneq_s16(x10, multipliers16, 6);
-      const int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(x6), multipliers16, 5);
-      const int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, x6, multipliers16, 5);
-      const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0, t57_1, 14);
-      const int16x8_t e0 = vaddq_s16(s0, s3);
-      const int16x8_t e3 = vsubq_s16(s0, s3);
-      const int16x8_t e1 = vaddq_s16(s1, s2);
-      const int16x8_t e2 = vsubq_s16(s1, s2);
-      const int16x8_t o4 = vaddq_s16(s4, s5);
-      const int16x8_t o5 = vsubq_s16(s4, s5);
-      const int16x8_t o7 = vaddq_s16(s7, s6);
-      const int16x8_t o6 = vsubq_s16(s7, s6);
-      const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
-      const int32x4_t t77_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
-      const int32x4_t t79_0 = vmlal_laneq_s16(t77_0, vget_low_s16(o5), multipliers16, 0);
-      const int32x4_t t79_1 = vmlal_high_laneq_s16(t77_1, o5, multipliers16, 0);
-      const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0, t79_1, 14);
-      const int32x4_t t82_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(o5), multipliers16, 0);
-      const int32x4_t t82_1 = vmlsl_high_laneq_s16(t77_1, o5, multipliers16, 0);
-      const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t82_0, t82_1, 14);
-      const int16x8_t even0 = vaddq_s16(e0, o7);
-      const int16x8_t even7 = vsubq_s16(e0, o7);
-      const int16x8_t even1 = vaddq_s16(e1, m6);
-      const int16x8_t even6 = vsubq_s16(e1, m6);
-      const int16x8_t even2 = vaddq_s16(e2, m5);
-      const int16x8_t even5 = vsubq_s16(e2, m5);
-      const int16x8_t even3 = vaddq_s16(e3, o4);
-      const int16x8_t even4 = vsubq_s16(e3, o4);
-      const int16x8_t x1 = vld1q_s16(&coeffs[8*v + 16]);
-      const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 7);
-      const int32x4_t t102_1 = vmull_high_laneq_s16(x1, multipliers16, 7);
-      const int16x8_t x15 = vld1q_s16(&coeffs[8*v + 240]);
-      const int32x4_t t105_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(x15), multipliers16_2, 0);
-      const int32x4_t t105_1 = vmlsl_high_laneq_s16(t102_1, x15, multipliers16_2, 0);
-      const int16x8_t a = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
-      const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_2, 0);
-      const int32x4_t t107_1 = vmull_high_laneq_s16(x1, multipliers16_2, 0);
-      const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(x15), multipliers16, 7);
-      const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, x15, multipliers16, 7);
-      const int16x8_t a_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
-      const int16x8_t x9 = vld1q_s16(&coeffs[8*v + 144]);
-      const int32x4_t t114_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_2, 1);
-      const int32x4_t t114_1 = vmull_high_laneq_s16(x9, multipliers16_2, 1);
-      const int16x8_t x7 = vld1q_s16(&coeffs[8*v + 112]);
-      const int32x4_t t117_0 = vmlsl_laneq_s16(t114_0, vget_low_s16(x7), multipliers16_2, 2);
-      const int32x4_t t117_1 = vmlsl_high_laneq_s16(t114_1, x7, multipliers16_2, 2);
-      const int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
-      const int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_2, 2);
-      const int32x4_t t119_1 = vmull_high_laneq_s16(x9, multipliers16_2, 2);
-      const int32x4_t t121_0 = vmlal_laneq_s16(t119_0, vget_low_s16(x7), multipliers16_2, 1);
-      const int32x4_t t121_1 = vmlal_high_laneq_s16(t119_1, x7, multipliers16_2, 1);
-      const int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
-      const int16x8_t x5 = vld1q_s16(&coeffs[8*v + 80]);
-      const int32x4_t t126_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_2, 3);
-      const int32x4_t t126_1 = vmull_high_laneq_s16(x5, multipliers16_2, 3);
-      const int16x8_t x11 = vld1q_s16(&coeffs[8*v + 176]);
-      const int32x4_t t129_0 = vmlsl_laneq_s16(t126_0, vget_low_s16(x11), multipliers16_2, 4);
-      const int32x4_t t129_1 = vmlsl_high_laneq_s16(t126_1, x11, multipliers16_2, 4);
-      const int16x8_t b_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0, t129_1, 14);
-      const int32x4_t t131_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_2, 4);
-      const int32x4_t t131_1 = vmull_high_laneq_s16(x5, multipliers16_2, 4);
-      const int32x4_t t133_0 = vmlal_laneq_s16(t131_0, vget_low_s16(x11), multipliers16_2, 3);
-      const int32x4_t t133_1 = vmlal_high_laneq_s16(t131_1, x11, multipliers16_2, 3);
-      const int16x8_t b_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0, t133_1, 14);
-      const int16x8_t x13 = vld1q_s16(&coeffs[8*v + 208]);
-      const int32x4_t t138_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_2, 5);
-      const int32x4_t t138_1 = vmull_high_laneq_s16(x13, multipliers16_2, 5);
-      const int16x8_t x3 = vld1q_s16(&coeffs[8*v + 48]);
-      const int32x4_t t141_0 = vmlsl_laneq_s16(t138_0, vget_low_s16(x3), multipliers16_2, 6);
-      const int32x4_t t141_1 = vmlsl_high_laneq_s16(t138_1, x3, multipliers16_2, 6);
-      const int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0, t141_1, 14);
-      const int32x4_t t143_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_2, 6);
-      const int32x4_t t143_1 = vmull_high_laneq_s16(x13, multipliers16_2, 6);
-      const int32x4_t t145_0 = vmlal_laneq_s16(t143_0, vget_low_s16(x3), multipliers16_2, 5);
-      const int32x4_t t145_1 = vmlal_high_laneq_s16(t143_1, x3, multipliers16_2, 5);
-      const int16x8_t turned1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0, t145_1, 14);
-      const int16x8_t a_3 = vaddq_s16(a, b);
-      const int16x8_t b_5 = vsubq_s16(a, b);
-      const int16x8_t a_4 = vaddq_s16(a_2, b_2);
-      const int16x8_t a_5 = vsubq_s16(a_2, b_2);
-      const int32x4_t t157_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 1);
-      const int32x4_t t157_1 = vmull_high_laneq_s16(a_5, multipliers16, 1);
-      const int32x4_t t159_0 = vmlsl_laneq_s16(t157_0, vget_low_s16(b_5), multipliers16, 2);
-      const int32x4_t t159_1 = vmlsl_high_laneq_s16(t157_1, b_5, multipliers16, 2);
-      const int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0, t159_1, 14);
-      const int32x4_t t161_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 2);
-      const int32x4_t t161_1 = vmull_high_laneq_s16(a_5, multipliers16, 2);
-      const int32x4_t t163_0 = vmlal_laneq_s16(t161_0, vget_low_s16(b_5), multipliers16, 1);
-      const int32x4_t t163_1 = vmlal_high_laneq_s16(t161_1, b_5, multipliers16, 1);
-      const int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0, t163_1, 14);
-      const int16x8_t b_6 = vaddq_s16(turned0, b_3);
-      const int16x8_t t169 = vsubq_s16(turned0, b_3);
-      const int16x8_t b_7 = vaddq_s16(turned1, b_4);
-      const int16x8_t t173 = vsubq_s16(turned1, b_4);
-      const int32x4_t t176_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_2, 7);
-      const int32x4_t t176_1 = vmull_high_laneq_s16(t169, multipliers16_2, 7);
-      const int32x4_t t179_0 = vmlsl_laneq_s16(t176_0, vget_low_s16(t173), multipliers16_3, 0);
-      const int32x4_t t179_1 = vmlsl_high_laneq_s16(t176_1, t173, multipliers16_3, 0);
-      const int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
-      const int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_3, 0);
-      const int32x4_t t181_1 = vmull_high_laneq_s16(t169, multipliers16_3, 0);
-      const int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t173), multipliers16_2, 7);
-      const int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t173, multipliers16_2, 7);
-      const int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
-      const int16x8_t odd0 = vaddq_s16(a_3, b_6);
-      const int16x8_t b_10 = vsubq_s16(a_3, b_6);
-      const int16x8_t odd7 = vaddq_s16(a_4, b_7);
-      const int16x8_t a_8 = vsubq_s16(a_4, b_7);
-      const int16x8_t odd1 = vaddq_s16(a_6, b_9);
-      const int16x8_t b_11 = vsubq_s16(a_6, b_9);
-      const int16x8_t odd6 = vaddq_s16(a_7, b_8);
-      const int16x8_t a_9 = vsubq_s16(a_7, b_8);
-      const int32x4_t t203_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 0);
-      const int32x4_t t203_1 = vmull_high_laneq_s16(a_8, multipliers16, 0);
-      const int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
-      const int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, b_10, multipliers16, 0);
-      const int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0, t205_1, 14);
-      const int32x4_t t208_0 = vmlsl_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
-      const int32x4_t t208_1 = vmlsl_high_laneq_s16(t203_1, b_10, multipliers16, 0);
-      const int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0, t208_1, 14);
-      const int32x4_t t211_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 0);
-      const int32x4_t t211_1 = vmull_high_laneq_s16(a_9, multipliers16, 0);
-      const int32x4_t t213_0 = vmlal_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
-      const int32x4_t t213_1 = vmlal_high_laneq_s16(t211_1, b_11, multipliers16, 0);
-      const int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0, t213_1, 14);
-      const int32x4_t t216_0 = vmlsl_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
-      const int32x4_t t216_1 = vmlsl_high_laneq_s16(t211_1, b_11, multipliers16, 0);
-      const int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
-      const int16x8_t t219 = vaddq_s16(even0, odd7);
-      const int16x8_t t221 = vsubq_s16(even0, odd7);
-      const int16x8_t t223 = vaddq_s16(even1, odd6);
-      const int16x8_t t225 = vsubq_s16(even1, odd6);
-      const int16x8_t t227 = vaddq_s16(even2, odd5);
-      const int16x8_t t229 = vsubq_s16(even2, odd5);
-      const int16x8_t t231 = vaddq_s16(even3, odd4);
-      const int16x8_t t233 = vsubq_s16(even3, odd4);
-      const int16x8_t t235 = vaddq_s16(even4, odd3);
-      const int16x8_t t237 = vsubq_s16(even4, odd3);
-      const int16x8_t t239 = vaddq_s16(even5, odd2);
-      const int16x8_t t241 = vsubq_s16(even5, odd2);
-      const int16x8_t t243 = vaddq_s16(even6, odd1);
-      const int16x8_t t245 = vsubq_s16(even6, odd1);
-      const int16x8_t t247 = vaddq_s16(even7, odd0);
-      const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t219), vreinterpretq_u16_s16(t223));
-      const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t219), vreinterpretq_u16_s16(t223));
-      const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t227), vreinterpretq_u16_s16(t231));
-      const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t227), vreinterpretq_u16_s16(t231));
-      const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t235), vreinterpretq_u16_s16(t239));
-      const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t235), vreinterpretq_u16_s16(t239));
-      const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t243), vreinterpretq_u16_s16(t247));
-      const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t243), vreinterpretq_u16_s16(t247));
-      const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+      int16x8_t x0 = vld1q_s16(&coeffs[8*v]);
+      int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+      int32x4_t t17_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+      int16x8_t x8 = vld1q_s16(&coeffs[8*v + 128]);
+      int32x4_t t19_0 = vmlal_laneq_s16(t17_0, vget_low_s16(x8), multipliers16, 0);
+      int32x4_t t19_1 = vmlal_high_laneq_s16(t17_1, x8, multipliers16, 0);
+      int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t19_0, t19_1, 14);
+      int32x4_t t22_0 = vmlsl_laneq_s16(t17_0, vget_low_s16(x8), multipliers16, 0);
+      int32x4_t t22_1 = vmlsl_high_laneq_s16(t17_1, x8, multipliers16, 0);
+      int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
+      int16x8_t x4 = vld1q_s16(&coeffs[8*v + 64]);
+      int32x4_t t26_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 1);
+      int32x4_t t26_1 = vmull_high_laneq_s16(x4, multipliers16, 1);
+      int16x8_t x12 = vld1q_s16(&coeffs[8*v + 192]);
+      int32x4_t t29_0 = vmlsl_laneq_s16(t26_0, vget_low_s16(x12), multipliers16, 2);
+      int32x4_t t29_1 = vmlsl_high_laneq_s16(t26_1, x12, multipliers16, 2);
+      int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t29_0, t29_1, 14);
+      int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 2);
+      int32x4_t t31_1 = vmull_high_laneq_s16(x4, multipliers16, 2);
+      int32x4_t t33_0 = vmlal_laneq_s16(t31_0, vget_low_s16(x12), multipliers16, 1);
+      int32x4_t t33_1 = vmlal_high_laneq_s16(t31_1, x12, multipliers16, 1);
+      int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
+      int16x8_t x2 = vld1q_s16(&coeffs[8*v + 32]);
+      int32x4_t t38_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 3);
+      int32x4_t t38_1 = vmull_high_laneq_s16(x2, multipliers16, 3);
+      int16x8_t x14 = vld1q_s16(&coeffs[8*v + 224]);
+      int32x4_t t41_0 = vmlsl_laneq_s16(t38_0, vget_low_s16(x14), multipliers16, 4);
+      int32x4_t t41_1 = vmlsl_high_laneq_s16(t38_1, x14, multipliers16, 4);
+      int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t41_0, t41_1, 14);
+      int32x4_t t43_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 4);
+      int32x4_t t43_1 = vmull_high_laneq_s16(x2, multipliers16, 4);
+      int32x4_t t45_0 = vmlal_laneq_s16(t43_0, vget_low_s16(x14), multipliers16, 3);
+      int32x4_t t45_1 = vmlal_high_laneq_s16(t43_1, x14, multipliers16, 3);
+      int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+      int16x8_t x10 = vld1q_s16(&coeffs[8*v + 160]);
+      int32x4_t t50_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16, 5);
+      int32x4_t t50_1 = vmull_high_laneq_s16(x10, multipliers16, 5);
+      int16x8_t x6 = vld1q_s16(&coeffs[8*v + 96]);
+      int32x4_t t53_0 = vmlsl_laneq_s16(t50_0, vget_low_s16(x6), multipliers16, 6);
+      int32x4_t t53_1 = vmlsl_high_laneq_s16(t50_1, x6, multipliers16, 6);
+      int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t53_0, t53_1, 14);
+      int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16, 6);
+      int32x4_t t55_1 = vmull_high_laneq_s16(x10, multipliers16, 6);
+      int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(x6), multipliers16, 5);
+      int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, x6, multipliers16, 5);
+      int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0, t57_1, 14);
+      int16x8_t e0 = vaddq_s16(s0, s3);
+      int16x8_t e3 = vsubq_s16(s0, s3);
+      int16x8_t e1 = vaddq_s16(s1, s2);
+      int16x8_t e2 = vsubq_s16(s1, s2);
+      int16x8_t o4 = vaddq_s16(s4, s5);
+      int16x8_t o5 = vsubq_s16(s4, s5);
+      int16x8_t o7 = vaddq_s16(s7, s6);
+      int16x8_t o6 = vsubq_s16(s7, s6);
+      int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
+      int32x4_t t77_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
+      int32x4_t t79_0 = vmlal_laneq_s16(t77_0, vget_low_s16(o5), multipliers16, 0);
+      int32x4_t t79_1 = vmlal_high_laneq_s16(t77_1, o5, multipliers16, 0);
+      int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0, t79_1, 14);
+      int32x4_t t82_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(o5), multipliers16, 0);
+      int32x4_t t82_1 = vmlsl_high_laneq_s16(t77_1, o5, multipliers16, 0);
+      int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t82_0, t82_1, 14);
+      int16x8_t even0 = vaddq_s16(e0, o7);
+      int16x8_t even7 = vsubq_s16(e0, o7);
+      int16x8_t even1 = vaddq_s16(e1, m6);
+      int16x8_t even6 = vsubq_s16(e1, m6);
+      int16x8_t even2 = vaddq_s16(e2, m5);
+      int16x8_t even5 = vsubq_s16(e2, m5);
+      int16x8_t even3 = vaddq_s16(e3, o4);
+      int16x8_t even4 = vsubq_s16(e3, o4);
+      int16x8_t x1 = vld1q_s16(&coeffs[8*v + 16]);
+      int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 7);
+      int32x4_t t102_1 = vmull_high_laneq_s16(x1, multipliers16, 7);
+      int16x8_t x15 = vld1q_s16(&coeffs[8*v + 240]);
+      int32x4_t t105_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(x15), multipliers16_2, 0);
+      int32x4_t t105_1 = vmlsl_high_laneq_s16(t102_1, x15, multipliers16_2, 0);
+      int16x8_t a = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
+      int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_2, 0);
+      int32x4_t t107_1 = vmull_high_laneq_s16(x1, multipliers16_2, 0);
+      int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(x15), multipliers16, 7);
+      int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, x15, multipliers16, 7);
+      int16x8_t a_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
+      int16x8_t x9 = vld1q_s16(&coeffs[8*v + 144]);
+      int32x4_t t114_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_2, 1);
+      int32x4_t t114_1 = vmull_high_laneq_s16(x9, multipliers16_2, 1);
+      int16x8_t x7 = vld1q_s16(&coeffs[8*v + 112]);
+      int32x4_t t117_0 = vmlsl_laneq_s16(t114_0, vget_low_s16(x7), multipliers16_2, 2);
+      int32x4_t t117_1 = vmlsl_high_laneq_s16(t114_1, x7, multipliers16_2, 2);
+      int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
+      int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_2, 2);
+      int32x4_t t119_1 = vmull_high_laneq_s16(x9, multipliers16_2, 2);
+      int32x4_t t121_0 = vmlal_laneq_s16(t119_0, vget_low_s16(x7), multipliers16_2, 1);
+      int32x4_t t121_1 = vmlal_high_laneq_s16(t119_1, x7, multipliers16_2, 1);
+      int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
+      int16x8_t x5 = vld1q_s16(&coeffs[8*v + 80]);
+      int32x4_t t126_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_2, 3);
+      int32x4_t t126_1 = vmull_high_laneq_s16(x5, multipliers16_2, 3);
+      int16x8_t x11 = vld1q_s16(&coeffs[8*v + 176]);
+      int32x4_t t129_0 = vmlsl_laneq_s16(t126_0, vget_low_s16(x11), multipliers16_2, 4);
+      int32x4_t t129_1 = vmlsl_high_laneq_s16(t126_1, x11, multipliers16_2, 4);
+      int16x8_t b_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0, t129_1, 14);
+      int32x4_t t131_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_2, 4);
+      int32x4_t t131_1 = vmull_high_laneq_s16(x5, multipliers16_2, 4);
+      int32x4_t t133_0 = vmlal_laneq_s16(t131_0, vget_low_s16(x11), multipliers16_2, 3);
+      int32x4_t t133_1 = vmlal_high_laneq_s16(t131_1, x11, multipliers16_2, 3);
+      int16x8_t b_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0, t133_1, 14);
+      int16x8_t x13 = vld1q_s16(&coeffs[8*v + 208]);
+      int32x4_t t138_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_2, 5);
+      int32x4_t t138_1 = vmull_high_laneq_s16(x13, multipliers16_2, 5);
+      int16x8_t x3 = vld1q_s16(&coeffs[8*v + 48]);
+      int32x4_t t141_0 = vmlsl_laneq_s16(t138_0, vget_low_s16(x3), multipliers16_2, 6);
+      int32x4_t t141_1 = vmlsl_high_laneq_s16(t138_1, x3, multipliers16_2, 6);
+      int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0, t141_1, 14);
+      int32x4_t t143_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_2, 6);
+      int32x4_t t143_1 = vmull_high_laneq_s16(x13, multipliers16_2, 6);
+      int32x4_t t145_0 = vmlal_laneq_s16(t143_0, vget_low_s16(x3), multipliers16_2, 5);
+      int32x4_t t145_1 = vmlal_high_laneq_s16(t143_1, x3, multipliers16_2, 5);
+      int16x8_t turned1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0, t145_1, 14);
+      int16x8_t a_3 = vaddq_s16(a, b);
+      int16x8_t b_5 = vsubq_s16(a, b);
+      int16x8_t a_4 = vaddq_s16(a_2, b_2);
+      int16x8_t a_5 = vsubq_s16(a_2, b_2);
+      int32x4_t t157_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 1);
+      int32x4_t t157_1 = vmull_high_laneq_s16(a_5, multipliers16, 1);
+      int32x4_t t159_0 = vmlsl_laneq_s16(t157_0, vget_low_s16(b_5), multipliers16, 2);
+      int32x4_t t159_1 = vmlsl_high_laneq_s16(t157_1, b_5, multipliers16, 2);
+      int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0, t159_1, 14);
+      int32x4_t t161_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 2);
+      int32x4_t t161_1 = vmull_high_laneq_s16(a_5, multipliers16, 2);
+      int32x4_t t163_0 = vmlal_laneq_s16(t161_0, vget_low_s16(b_5), multipliers16, 1);
+      int32x4_t t163_1 = vmlal_high_laneq_s16(t161_1, b_5, multipliers16, 1);
+      int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0, t163_1, 14);
+      int16x8_t b_6 = vaddq_s16(turned0, b_3);
+      int16x8_t t169 = vsubq_s16(turned0, b_3);
+      int16x8_t b_7 = vaddq_s16(turned1, b_4);
+      int16x8_t t173 = vsubq_s16(turned1, b_4);
+      int32x4_t t176_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_2, 7);
+      int32x4_t t176_1 = vmull_high_laneq_s16(t169, multipliers16_2, 7);
+      int32x4_t t179_0 = vmlsl_laneq_s16(t176_0, vget_low_s16(t173), multipliers16_3, 0);
+      int32x4_t t179_1 = vmlsl_high_laneq_s16(t176_1, t173, multipliers16_3, 0);
+      int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
+      int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_3, 0);
+      int32x4_t t181_1 = vmull_high_laneq_s16(t169, multipliers16_3, 0);
+      int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t173), multipliers16_2, 7);
+      int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t173, multipliers16_2, 7);
+      int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
+      int16x8_t odd0 = vaddq_s16(a_3, b_6);
+      int16x8_t b_10 = vsubq_s16(a_3, b_6);
+      int16x8_t odd7 = vaddq_s16(a_4, b_7);
+      int16x8_t a_8 = vsubq_s16(a_4, b_7);
+      int16x8_t odd1 = vaddq_s16(a_6, b_9);
+      int16x8_t b_11 = vsubq_s16(a_6, b_9);
+      int16x8_t odd6 = vaddq_s16(a_7, b_8);
+      int16x8_t a_9 = vsubq_s16(a_7, b_8);
+      int32x4_t t203_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 0);
+      int32x4_t t203_1 = vmull_high_laneq_s16(a_8, multipliers16, 0);
+      int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
+      int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, b_10, multipliers16, 0);
+      int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0, t205_1, 14);
+      int32x4_t t208_0 = vmlsl_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
+      int32x4_t t208_1 = vmlsl_high_laneq_s16(t203_1, b_10, multipliers16, 0);
+      int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0, t208_1, 14);
+      int32x4_t t211_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 0);
+      int32x4_t t211_1 = vmull_high_laneq_s16(a_9, multipliers16, 0);
+      int32x4_t t213_0 = vmlal_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
+      int32x4_t t213_1 = vmlal_high_laneq_s16(t211_1, b_11, multipliers16, 0);
+      int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0, t213_1, 14);
+      int32x4_t t216_0 = vmlsl_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
+      int32x4_t t216_1 = vmlsl_high_laneq_s16(t211_1, b_11, multipliers16, 0);
+      int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
+      int16x8_t t219 = vaddq_s16(even0, odd7);
+      int16x8_t t221 = vsubq_s16(even0, odd7);
+      int16x8_t t223 = vaddq_s16(even1, odd6);
+      int16x8_t t225 = vsubq_s16(even1, odd6);
+      int16x8_t t227 = vaddq_s16(even2, odd5);
+      int16x8_t t229 = vsubq_s16(even2, odd5);
+      int16x8_t t231 = vaddq_s16(even3, odd4);
+      int16x8_t t233 = vsubq_s16(even3, odd4);
+      int16x8_t t235 = vaddq_s16(even4, odd3);
+      int16x8_t t237 = vsubq_s16(even4, odd3);
+      int16x8_t t239 = vaddq_s16(even5, odd2);
+      int16x8_t t241 = vsubq_s16(even5, odd2);
+      int16x8_t t243 = vaddq_s16(even6, odd1);
+      int16x8_t t245 = vsubq_s16(even6, odd1);
+      int16x8_t t247 = vaddq_s16(even7, odd0);
+      uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t219), vreinterpretq_u16_s16(t223));
+      uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t219), vreinterpretq_u16_s16(t223));
+      uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t227), vreinterpretq_u16_s16(t231));
+      uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t227), vreinterpretq_u16_s16(t231));
+      uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t235), vreinterpretq_u16_s16(t239));
+      uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t235), vreinterpretq_u16_s16(t239));
+      uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t243), vreinterpretq_u16_s16(t247));
+      uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t243), vreinterpretq_u16_s16(t247));
+      uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+      uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
-      const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
       vst1q_u16((uint16_t *)&rows[8*v][0], row0);
       vst1q_u16((uint16_t *)&rows[8*v + 1][0], row1);
@@ -1345,54 +1340,46 @@ static inline void one_item_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_st
       vst1q_u16((uint16_t *)&rows[8*v + 5][0], row5);
       vst1q_u16((uint16_t *)&rows[8*v + 6][0], row6);
       vst1q_u16((uint16_t *)&rows[8*v + 7][0], row7);
-      const int16x8_t t249 = vsubq_s16(even7, odd0);
-      const uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t249),
-          vreinterpretq_u16_s16(t245));
-      const uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t249),
-          vreinterpretq_u16_s16(t245));
-      const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t241),
-          vreinterpretq_u16_s16(t237));
-      const uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t241),
-          vreinterpretq_u16_s16(t237));
-      const uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t233),
-          vreinterpretq_u16_s16(t229));
-      const uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t233),
-          vreinterpretq_u16_s16(t229));
-      const uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t225),
-          vreinterpretq_u16_s16(t221));
-      const uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t225),
-          vreinterpretq_u16_s16(t221));
-      const uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+      int16x8_t t249 = vsubq_s16(even7, odd0);
+      uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(t245));
+      uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t249), vreinterpretq_u16_s16(t245));
+      uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t241), vreinterpretq_u16_s16(t237));
+      uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t241), vreinterpretq_u16_s16(t237));
+      uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t233), vreinterpretq_u16_s16(t229));
+      uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t233), vreinterpretq_u16_s16(t229));
+      uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t225), vreinterpretq_u16_s16(t221));
+      uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t225), vreinterpretq_u16_s16(t221));
+      uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+      uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
-      const uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
       vst1q_u16((uint16_t *)&rows[8*v][8], row0_2);
       vst1q_u16((uint16_t *)&rows[8*v + 1][8], row1_2);
@@ -1407,273 +1394,271 @@ static inline void one_item_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_st
   /* stage 2 of 2: x = 0..1, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 2; x++) {
-      const int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
-      const int32x4_t t17_0_2 = vmull_laneq_s16(vget_low_s16(x0_2), multipliers16, 0);
-      const int32x4_t t17_1_2 = vmull_high_laneq_s16(x0_2, multipliers16, 0);
-      const int16x8_t x8_2 = vld1q_s16(&rows[8][8*x]);
-      const int32x4_t t19_0_2 = vmlal_laneq_s16(t17_0_2, vget_low_s16(x8_2), multipliers16, 0);
-      const int32x4_t t19_1_2 = vmlal_high_laneq_s16(t17_1_2, x8_2, multipliers16, 0);
-      const int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t19_0_2, t19_1_2, 14);
-      const int32x4_t t22_0_2 = vmlsl_laneq_s16(t17_0_2, vget_low_s16(x8_2), multipliers16, 0);
-      const int32x4_t t22_1_2 = vmlsl_high_laneq_s16(t17_1_2, x8_2, multipliers16, 0);
-      const int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0_2, t22_1_2, 14);
-      const int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
-      const int32x4_t t26_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 1);
-      const int32x4_t t26_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 1);
-      const int16x8_t x12_2 = vld1q_s16(&rows[12][8*x]);
-      const int32x4_t t29_0_2 = vmlsl_laneq_s16(t26_0_2, vget_low_s16(x12_2), multipliers16, 2);
-      const int32x4_t t29_1_2 = vmlsl_high_laneq_s16(t26_1_2, x12_2, multipliers16, 2);
-      const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t29_0_2, t29_1_2, 14);
-      const int32x4_t t31_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 2);
-      const int32x4_t t31_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 2);
-      const int32x4_t t33_0_2 = vmlal_laneq_s16(t31_0_2, vget_low_s16(x12_2), multipliers16, 1);
-      const int32x4_t t33_1_2 = vmlal_high_laneq_s16(t31_1_2, x12_2, multipliers16, 1);
-      const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
-      const int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
-      const int32x4_t t38_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 3);
-      const int32x4_t t38_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 3);
-      const int16x8_t x14_2 = vld1q_s16(&rows[14][8*x]);
-      const int32x4_t t41_0_2 = vmlsl_laneq_s16(t38_0_2, vget_low_s16(x14_2), multipliers16, 4);
-      const int32x4_t t41_1_2 = vmlsl_high_laneq_s16(t38_1_2, x14_2, multipliers16, 4);
-      const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t41_0_2, t41_1_2, 14);
-      const int32x4_t t43_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 4);
-      const int32x4_t t43_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 4);
-      const int32x4_t t45_0_2 = vmlal_laneq_s16(t43_0_2, vget_low_s16(x14_2), multipliers16, 3);
-      const int32x4_t t45_1_2 = vmlal_high_laneq_s16(t43_1_2, x14_2, multipliers16, 3);
-      const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
-      const int16x8_t x10_2 = vld1q_s16(&rows[10][8*x]);
-      const int32x4_t t50_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16, 5);
-      const int32x4_t t50_1_2 = vmull_high_laneq_s16(x10_2, multipliers16, 5);
-      const int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
-      const int32x4_t t53_0_2 = vmlsl_laneq_s16(t50_0_2, vget_low_s16(x6_2), multipliers16, 6);
-      const int32x4_t t53_1_2 = vmlsl_high_laneq_s16(t50_1_2, x6_2, multipliers16, 6);
-      const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t53_0_2, t53_1_2, 14);
-      const int32x4_t t55_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16, 6);
-      const int32x4_t t55_1_2 = vmull_high_laneq_s16(x10_2, multipliers16, 6);
-      const int32x4_t t57_0_2 = vmlal_laneq_s16(t55_0_2, vget_low_s16(x6_2), multipliers16, 5);
-      const int32x4_t t57_1_2 = vmlal_high_laneq_s16(t55_1_2, x6_2, multipliers16, 5);
-      const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0_2, t57_1_2, 14);
-      const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-      const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-      const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
-      const int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
-      const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-      const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-      const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-      const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-      const int32x4_t t77_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
-      const int32x4_t t77_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
-      const int32x4_t t79_0_2 = vmlal_laneq_s16(t77_0_2, vget_low_s16(o5_2), multipliers16, 0);
-      const int32x4_t t79_1_2 = vmlal_high_laneq_s16(t77_1_2, o5_2, multipliers16, 0);
-      const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0_2, t79_1_2, 14);
-      const int32x4_t t82_0_2 = vmlsl_laneq_s16(t77_0_2, vget_low_s16(o5_2), multipliers16, 0);
-      const int32x4_t t82_1_2 = vmlsl_high_laneq_s16(t77_1_2, o5_2, multipliers16, 0);
-      const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t82_0_2, t82_1_2, 14);
-      const int16x8_t even0_2 = vaddq_s16(e0_2, o7_2);
-      const int16x8_t even7_2 = vsubq_s16(e0_2, o7_2);
-      const int16x8_t even1_2 = vaddq_s16(e1_2, m6_2);
-      const int16x8_t even6_2 = vsubq_s16(e1_2, m6_2);
-      const int16x8_t even2_2 = vaddq_s16(e2_2, m5_2);
-      const int16x8_t even5_2 = vsubq_s16(e2_2, m5_2);
-      const int16x8_t even3_2 = vaddq_s16(e3_2, o4_2);
-      const int16x8_t even4_2 = vsubq_s16(e3_2, o4_2);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int32x4_t t102_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16, 7);
-      const int32x4_t t102_1_2 = vmull_high_laneq_s16(x1_2, multipliers16, 7);
-      const int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
-      const int32x4_t t105_0_2 = vmlsl_laneq_s16(t102_0_2, vget_low_s16(x15_2), multipliers16_2, 0);
-      const int32x4_t t105_1_2 = vmlsl_high_laneq_s16(t102_1_2, x15_2, multipliers16_2, 0);
-      const int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0_2, t105_1_2, 14);
-      const int32x4_t t107_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_2, 0);
-      const int32x4_t t107_1_2 = vmull_high_laneq_s16(x1_2, multipliers16_2, 0);
-      const int32x4_t t109_0_2 = vmlal_laneq_s16(t107_0_2, vget_low_s16(x15_2), multipliers16, 7);
-      const int32x4_t t109_1_2 = vmlal_high_laneq_s16(t107_1_2, x15_2, multipliers16, 7);
-      const int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0_2, t109_1_2, 14);
-      const int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
-      const int32x4_t t114_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_2, 1);
-      const int32x4_t t114_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_2, 1);
-      const int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
-      const int32x4_t t117_0_2 = vmlsl_laneq_s16(t114_0_2, vget_low_s16(x7_2), multipliers16_2, 2);
-      const int32x4_t t117_1_2 = vmlsl_high_laneq_s16(t114_1_2, x7_2, multipliers16_2, 2);
-      const int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_2, t117_1_2, 14);
-      const int32x4_t t119_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_2, 2);
-      const int32x4_t t119_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_2, 2);
-      const int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0_2, vget_low_s16(x7_2), multipliers16_2, 1);
-      const int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1_2, x7_2, multipliers16_2, 1);
-      const int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
-      const int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
-      const int32x4_t t126_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_2, 3);
-      const int32x4_t t126_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_2, 3);
-      const int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
-      const int32x4_t t129_0_2 = vmlsl_laneq_s16(t126_0_2, vget_low_s16(x11_2), multipliers16_2, 4);
-      const int32x4_t t129_1_2 = vmlsl_high_laneq_s16(t126_1_2, x11_2, multipliers16_2, 4);
-      const int16x8_t b_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0_2, t129_1_2, 14);
-      const int32x4_t t131_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_2, 4);
-      const int32x4_t t131_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_2, 4);
-      const int32x4_t t133_0_2 = vmlal_laneq_s16(t131_0_2, vget_low_s16(x11_2), multipliers16_2, 3);
-      const int32x4_t t133_1_2 = vmlal_high_laneq_s16(t131_1_2, x11_2, multipliers16_2, 3);
-      const int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0_2, t133_1_2, 14);
-      const int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
-      const int32x4_t t138_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_2, 5);
-      const int32x4_t t138_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_2, 5);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const int32x4_t t141_0_2 = vmlsl_laneq_s16(t138_0_2, vget_low_s16(x3_2), multipliers16_2, 6);
-      const int32x4_t t141_1_2 = vmlsl_high_laneq_s16(t138_1_2, x3_2, multipliers16_2, 6);
-      const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0_2, t141_1_2, 14);
-      const int32x4_t t143_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_2, 6);
-      const int32x4_t t143_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_2, 6);
-      const int32x4_t t145_0_2 = vmlal_laneq_s16(t143_0_2, vget_low_s16(x3_2), multipliers16_2, 5);
-      const int32x4_t t145_1_2 = vmlal_high_laneq_s16(t143_1_2, x3_2, multipliers16_2, 5);
-      const int16x8_t turned1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 14);
-      const int16x8_t a_12 = vaddq_s16(a_10, b_12);
-      const int16x8_t b_16 = vsubq_s16(a_10, b_12);
-      const int16x8_t a_13 = vaddq_s16(a_11, b_13);
-      const int16x8_t a_14 = vsubq_s16(a_11, b_13);
-      const int32x4_t t157_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16, 1);
-      const int32x4_t t157_1_2 = vmull_high_laneq_s16(a_14, multipliers16, 1);
-      const int32x4_t t159_0_2 = vmlsl_laneq_s16(t157_0_2, vget_low_s16(b_16), multipliers16, 2);
-      const int32x4_t t159_1_2 = vmlsl_high_laneq_s16(t157_1_2, b_16, multipliers16, 2);
-      const int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0_2, t159_1_2, 14);
-      const int32x4_t t161_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16, 2);
-      const int32x4_t t161_1_2 = vmull_high_laneq_s16(a_14, multipliers16, 2);
-      const int32x4_t t163_0_2 = vmlal_laneq_s16(t161_0_2, vget_low_s16(b_16), multipliers16, 1);
-      const int32x4_t t163_1_2 = vmlal_high_laneq_s16(t161_1_2, b_16, multipliers16, 1);
-      const int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_2, t163_1_2, 14);
-      const int16x8_t b_17 = vaddq_s16(turned0_2, b_14);
-      const int16x8_t t169_2 = vsubq_s16(turned0_2, b_14);
-      const int16x8_t b_18 = vaddq_s16(turned1_2, b_15);
-      const int16x8_t t173_2 = vsubq_s16(turned1_2, b_15);
-      const int32x4_t t176_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_2, 7);
-      const int32x4_t t176_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_2, 7);
-      const int32x4_t t179_0_2 = vmlsl_laneq_s16(t176_0_2, vget_low_s16(t173_2), multipliers16_3,
-          0);
-      const int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t176_1_2, t173_2, multipliers16_3, 0);
-      const int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
-      const int32x4_t t181_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_3, 0);
-      const int32x4_t t181_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_3, 0);
-      const int32x4_t t183_0_2 = vmlal_laneq_s16(t181_0_2, vget_low_s16(t173_2), multipliers16_2,
-          7);
-      const int32x4_t t183_1_2 = vmlal_high_laneq_s16(t181_1_2, t173_2, multipliers16_2, 7);
-      const int16x8_t b_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_2, t183_1_2, 14);
-      const int16x8_t odd0_2 = vaddq_s16(a_12, b_17);
-      const int16x8_t b_21 = vsubq_s16(a_12, b_17);
-      const int16x8_t odd7_2 = vaddq_s16(a_13, b_18);
-      const int16x8_t a_17 = vsubq_s16(a_13, b_18);
-      const int16x8_t odd1_2 = vaddq_s16(a_15, b_20);
-      const int16x8_t b_22 = vsubq_s16(a_15, b_20);
-      const int16x8_t odd6_2 = vaddq_s16(a_16, b_19);
-      const int16x8_t a_18 = vsubq_s16(a_16, b_19);
-      const int32x4_t t203_0_2 = vmull_laneq_s16(vget_low_s16(a_17), multipliers16, 0);
-      const int32x4_t t203_1_2 = vmull_high_laneq_s16(a_17, multipliers16, 0);
-      const int32x4_t t205_0_2 = vmlal_laneq_s16(t203_0_2, vget_low_s16(b_21), multipliers16, 0);
-      const int32x4_t t205_1_2 = vmlal_high_laneq_s16(t203_1_2, b_21, multipliers16, 0);
-      const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_2, t205_1_2, 14);
-      const int32x4_t t208_0_2 = vmlsl_laneq_s16(t203_0_2, vget_low_s16(b_21), multipliers16, 0);
-      const int32x4_t t208_1_2 = vmlsl_high_laneq_s16(t203_1_2, b_21, multipliers16, 0);
-      const int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0_2, t208_1_2, 14);
-      const int32x4_t t211_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 0);
-      const int32x4_t t211_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 0);
-      const int32x4_t t213_0_2 = vmlal_laneq_s16(t211_0_2, vget_low_s16(b_22), multipliers16, 0);
-      const int32x4_t t213_1_2 = vmlal_high_laneq_s16(t211_1_2, b_22, multipliers16, 0);
-      const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0_2, t213_1_2, 14);
-      const int32x4_t t216_0_2 = vmlsl_laneq_s16(t211_0_2, vget_low_s16(b_22), multipliers16, 0);
-      const int32x4_t t216_1_2 = vmlsl_high_laneq_s16(t211_1_2, b_22, multipliers16, 0);
-      const int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0_2, t216_1_2, 14);
-      const int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
-      const int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
-      const int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
-      const int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
-      const int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
-      const int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
-      const int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
-      const int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
-      const int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
-      const int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
-      const int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
-      const int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
-      const int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
-      const int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
-      const int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
-      const int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
-      const int16x8_t t252 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t251 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t253 = vaddw_u8(vreinterpretq_u16_s16(t252), t251);
-      const uint8x8_t t253_sat = vqmovun_s16(vreinterpretq_s16_u16(t253));
+      int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
+      int32x4_t t17_0_2 = vmull_laneq_s16(vget_low_s16(x0_2), multipliers16, 0);
+      int32x4_t t17_1_2 = vmull_high_laneq_s16(x0_2, multipliers16, 0);
+      int16x8_t x8_2 = vld1q_s16(&rows[8][8*x]);
+      int32x4_t t19_0_2 = vmlal_laneq_s16(t17_0_2, vget_low_s16(x8_2), multipliers16, 0);
+      int32x4_t t19_1_2 = vmlal_high_laneq_s16(t17_1_2, x8_2, multipliers16, 0);
+      int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t19_0_2, t19_1_2, 14);
+      int32x4_t t22_0_2 = vmlsl_laneq_s16(t17_0_2, vget_low_s16(x8_2), multipliers16, 0);
+      int32x4_t t22_1_2 = vmlsl_high_laneq_s16(t17_1_2, x8_2, multipliers16, 0);
+      int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0_2, t22_1_2, 14);
+      int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
+      int32x4_t t26_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 1);
+      int32x4_t t26_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 1);
+      int16x8_t x12_2 = vld1q_s16(&rows[12][8*x]);
+      int32x4_t t29_0_2 = vmlsl_laneq_s16(t26_0_2, vget_low_s16(x12_2), multipliers16, 2);
+      int32x4_t t29_1_2 = vmlsl_high_laneq_s16(t26_1_2, x12_2, multipliers16, 2);
+      int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t29_0_2, t29_1_2, 14);
+      int32x4_t t31_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 2);
+      int32x4_t t31_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 2);
+      int32x4_t t33_0_2 = vmlal_laneq_s16(t31_0_2, vget_low_s16(x12_2), multipliers16, 1);
+      int32x4_t t33_1_2 = vmlal_high_laneq_s16(t31_1_2, x12_2, multipliers16, 1);
+      int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
+      int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
+      int32x4_t t38_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 3);
+      int32x4_t t38_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 3);
+      int16x8_t x14_2 = vld1q_s16(&rows[14][8*x]);
+      int32x4_t t41_0_2 = vmlsl_laneq_s16(t38_0_2, vget_low_s16(x14_2), multipliers16, 4);
+      int32x4_t t41_1_2 = vmlsl_high_laneq_s16(t38_1_2, x14_2, multipliers16, 4);
+      int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t41_0_2, t41_1_2, 14);
+      int32x4_t t43_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 4);
+      int32x4_t t43_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 4);
+      int32x4_t t45_0_2 = vmlal_laneq_s16(t43_0_2, vget_low_s16(x14_2), multipliers16, 3);
+      int32x4_t t45_1_2 = vmlal_high_laneq_s16(t43_1_2, x14_2, multipliers16, 3);
+      int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
+      int16x8_t x10_2 = vld1q_s16(&rows[10][8*x]);
+      int32x4_t t50_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16, 5);
+      int32x4_t t50_1_2 = vmull_high_laneq_s16(x10_2, multipliers16, 5);
+      int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
+      int32x4_t t53_0_2 = vmlsl_laneq_s16(t50_0_2, vget_low_s16(x6_2), multipliers16, 6);
+      int32x4_t t53_1_2 = vmlsl_high_laneq_s16(t50_1_2, x6_2, multipliers16, 6);
+      int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t53_0_2, t53_1_2, 14);
+      int32x4_t t55_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16, 6);
+      int32x4_t t55_1_2 = vmull_high_laneq_s16(x10_2, multipliers16, 6);
+      int32x4_t t57_0_2 = vmlal_laneq_s16(t55_0_2, vget_low_s16(x6_2), multipliers16, 5);
+      int32x4_t t57_1_2 = vmlal_high_laneq_s16(t55_1_2, x6_2, multipliers16, 5);
+      int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0_2, t57_1_2, 14);
+      int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+      int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+      int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
+      int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
+      int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+      int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+      int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+      int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+      int32x4_t t77_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
+      int32x4_t t77_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
+      int32x4_t t79_0_2 = vmlal_laneq_s16(t77_0_2, vget_low_s16(o5_2), multipliers16, 0);
+      int32x4_t t79_1_2 = vmlal_high_laneq_s16(t77_1_2, o5_2, multipliers16, 0);
+      int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0_2, t79_1_2, 14);
+      int32x4_t t82_0_2 = vmlsl_laneq_s16(t77_0_2, vget_low_s16(o5_2), multipliers16, 0);
+      int32x4_t t82_1_2 = vmlsl_high_laneq_s16(t77_1_2, o5_2, multipliers16, 0);
+      int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t82_0_2, t82_1_2, 14);
+      int16x8_t even0_2 = vaddq_s16(e0_2, o7_2);
+      int16x8_t even7_2 = vsubq_s16(e0_2, o7_2);
+      int16x8_t even1_2 = vaddq_s16(e1_2, m6_2);
+      int16x8_t even6_2 = vsubq_s16(e1_2, m6_2);
+      int16x8_t even2_2 = vaddq_s16(e2_2, m5_2);
+      int16x8_t even5_2 = vsubq_s16(e2_2, m5_2);
+      int16x8_t even3_2 = vaddq_s16(e3_2, o4_2);
+      int16x8_t even4_2 = vsubq_s16(e3_2, o4_2);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int32x4_t t102_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16, 7);
+      int32x4_t t102_1_2 = vmull_high_laneq_s16(x1_2, multipliers16, 7);
+      int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
+      int32x4_t t105_0_2 = vmlsl_laneq_s16(t102_0_2, vget_low_s16(x15_2), multipliers16_2, 0);
+      int32x4_t t105_1_2 = vmlsl_high_laneq_s16(t102_1_2, x15_2, multipliers16_2, 0);
+      int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0_2, t105_1_2, 14);
+      int32x4_t t107_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_2, 0);
+      int32x4_t t107_1_2 = vmull_high_laneq_s16(x1_2, multipliers16_2, 0);
+      int32x4_t t109_0_2 = vmlal_laneq_s16(t107_0_2, vget_low_s16(x15_2), multipliers16, 7);
+      int32x4_t t109_1_2 = vmlal_high_laneq_s16(t107_1_2, x15_2, multipliers16, 7);
+      int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0_2, t109_1_2, 14);
+      int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
+      int32x4_t t114_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_2, 1);
+      int32x4_t t114_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_2, 1);
+      int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
+      int32x4_t t117_0_2 = vmlsl_laneq_s16(t114_0_2, vget_low_s16(x7_2), multipliers16_2, 2);
+      int32x4_t t117_1_2 = vmlsl_high_laneq_s16(t114_1_2, x7_2, multipliers16_2, 2);
+      int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_2, t117_1_2, 14);
+      int32x4_t t119_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_2, 2);
+      int32x4_t t119_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_2, 2);
+      int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0_2, vget_low_s16(x7_2), multipliers16_2, 1);
+      int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1_2, x7_2, multipliers16_2, 1);
+      int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
+      int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
+      int32x4_t t126_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_2, 3);
+      int32x4_t t126_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_2, 3);
+      int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
+      int32x4_t t129_0_2 = vmlsl_laneq_s16(t126_0_2, vget_low_s16(x11_2), multipliers16_2, 4);
+      int32x4_t t129_1_2 = vmlsl_high_laneq_s16(t126_1_2, x11_2, multipliers16_2, 4);
+      int16x8_t b_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0_2, t129_1_2, 14);
+      int32x4_t t131_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_2, 4);
+      int32x4_t t131_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_2, 4);
+      int32x4_t t133_0_2 = vmlal_laneq_s16(t131_0_2, vget_low_s16(x11_2), multipliers16_2, 3);
+      int32x4_t t133_1_2 = vmlal_high_laneq_s16(t131_1_2, x11_2, multipliers16_2, 3);
+      int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0_2, t133_1_2, 14);
+      int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
+      int32x4_t t138_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_2, 5);
+      int32x4_t t138_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_2, 5);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      int32x4_t t141_0_2 = vmlsl_laneq_s16(t138_0_2, vget_low_s16(x3_2), multipliers16_2, 6);
+      int32x4_t t141_1_2 = vmlsl_high_laneq_s16(t138_1_2, x3_2, multipliers16_2, 6);
+      int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0_2, t141_1_2, 14);
+      int32x4_t t143_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_2, 6);
+      int32x4_t t143_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_2, 6);
+      int32x4_t t145_0_2 = vmlal_laneq_s16(t143_0_2, vget_low_s16(x3_2), multipliers16_2, 5);
+      int32x4_t t145_1_2 = vmlal_high_laneq_s16(t143_1_2, x3_2, multipliers16_2, 5);
+      int16x8_t turned1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 14);
+      int16x8_t a_12 = vaddq_s16(a_10, b_12);
+      int16x8_t b_16 = vsubq_s16(a_10, b_12);
+      int16x8_t a_13 = vaddq_s16(a_11, b_13);
+      int16x8_t a_14 = vsubq_s16(a_11, b_13);
+      int32x4_t t157_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16, 1);
+      int32x4_t t157_1_2 = vmull_high_laneq_s16(a_14, multipliers16, 1);
+      int32x4_t t159_0_2 = vmlsl_laneq_s16(t157_0_2, vget_low_s16(b_16), multipliers16, 2);
+      int32x4_t t159_1_2 = vmlsl_high_laneq_s16(t157_1_2, b_16, multipliers16, 2);
+      int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0_2, t159_1_2, 14);
+      int32x4_t t161_0_2 = vmull_laneq_s16(vget_low_s16(a_14), multipliers16, 2);
+      int32x4_t t161_1_2 = vmull_high_laneq_s16(a_14, multipliers16, 2);
+      int32x4_t t163_0_2 = vmlal_laneq_s16(t161_0_2, vget_low_s16(b_16), multipliers16, 1);
+      int32x4_t t163_1_2 = vmlal_high_laneq_s16(t161_1_2, b_16, multipliers16, 1);
+      int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_2, t163_1_2, 14);
+      int16x8_t b_17 = vaddq_s16(turned0_2, b_14);
+      int16x8_t t169_2 = vsubq_s16(turned0_2, b_14);
+      int16x8_t b_18 = vaddq_s16(turned1_2, b_15);
+      int16x8_t t173_2 = vsubq_s16(turned1_2, b_15);
+      int32x4_t t176_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_2, 7);
+      int32x4_t t176_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_2, 7);
+      int32x4_t t179_0_2 = vmlsl_laneq_s16(t176_0_2, vget_low_s16(t173_2), multipliers16_3, 0);
+      int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t176_1_2, t173_2, multipliers16_3, 0);
+      int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
+      int32x4_t t181_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_3, 0);
+      int32x4_t t181_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_3, 0);
+      int32x4_t t183_0_2 = vmlal_laneq_s16(t181_0_2, vget_low_s16(t173_2), multipliers16_2, 7);
+      int32x4_t t183_1_2 = vmlal_high_laneq_s16(t181_1_2, t173_2, multipliers16_2, 7);
+      int16x8_t b_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_2, t183_1_2, 14);
+      int16x8_t odd0_2 = vaddq_s16(a_12, b_17);
+      int16x8_t b_21 = vsubq_s16(a_12, b_17);
+      int16x8_t odd7_2 = vaddq_s16(a_13, b_18);
+      int16x8_t a_17 = vsubq_s16(a_13, b_18);
+      int16x8_t odd1_2 = vaddq_s16(a_15, b_20);
+      int16x8_t b_22 = vsubq_s16(a_15, b_20);
+      int16x8_t odd6_2 = vaddq_s16(a_16, b_19);
+      int16x8_t a_18 = vsubq_s16(a_16, b_19);
+      int32x4_t t203_0_2 = vmull_laneq_s16(vget_low_s16(a_17), multipliers16, 0);
+      int32x4_t t203_1_2 = vmull_high_laneq_s16(a_17, multipliers16, 0);
+      int32x4_t t205_0_2 = vmlal_laneq_s16(t203_0_2, vget_low_s16(b_21), multipliers16, 0);
+      int32x4_t t205_1_2 = vmlal_high_laneq_s16(t203_1_2, b_21, multipliers16, 0);
+      int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_2, t205_1_2, 14);
+      int32x4_t t208_0_2 = vmlsl_laneq_s16(t203_0_2, vget_low_s16(b_21), multipliers16, 0);
+      int32x4_t t208_1_2 = vmlsl_high_laneq_s16(t203_1_2, b_21, multipliers16, 0);
+      int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0_2, t208_1_2, 14);
+      int32x4_t t211_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 0);
+      int32x4_t t211_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 0);
+      int32x4_t t213_0_2 = vmlal_laneq_s16(t211_0_2, vget_low_s16(b_22), multipliers16, 0);
+      int32x4_t t213_1_2 = vmlal_high_laneq_s16(t211_1_2, b_22, multipliers16, 0);
+      int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0_2, t213_1_2, 14);
+      int32x4_t t216_0_2 = vmlsl_laneq_s16(t211_0_2, vget_low_s16(b_22), multipliers16, 0);
+      int32x4_t t216_1_2 = vmlsl_high_laneq_s16(t211_1_2, b_22, multipliers16, 0);
+      int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0_2, t216_1_2, 14);
+      int16x8_t residuals0 = vaddq_s16(even0_2, odd7_2);
+      int16x8_t residuals15 = vsubq_s16(even0_2, odd7_2);
+      int16x8_t residuals1 = vaddq_s16(even1_2, odd6_2);
+      int16x8_t residuals14 = vsubq_s16(even1_2, odd6_2);
+      int16x8_t residuals2 = vaddq_s16(even2_2, odd5_2);
+      int16x8_t residuals13 = vsubq_s16(even2_2, odd5_2);
+      int16x8_t residuals3 = vaddq_s16(even3_2, odd4_2);
+      int16x8_t residuals12 = vsubq_s16(even3_2, odd4_2);
+      int16x8_t residuals4 = vaddq_s16(even4_2, odd3_2);
+      int16x8_t residuals11 = vsubq_s16(even4_2, odd3_2);
+      int16x8_t residuals5 = vaddq_s16(even5_2, odd2_2);
+      int16x8_t residuals10 = vsubq_s16(even5_2, odd2_2);
+      int16x8_t residuals6 = vaddq_s16(even6_2, odd1_2);
+      int16x8_t residuals9 = vsubq_s16(even6_2, odd1_2);
+      int16x8_t residuals7 = vaddq_s16(even7_2, odd0_2);
+      int16x8_t residuals8 = vsubq_s16(even7_2, odd0_2);
+      int16x8_t t252 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t251 = vld1_u8(&dst[8*x]);
+      uint16x8_t t253 = vaddw_u8(vreinterpretq_u16_s16(t252), t251);
+      uint8x8_t t253_sat = vqmovun_s16(vreinterpretq_s16_u16(t253));
       vst1_u8(&dst[8*x], t253_sat);
-      const int16x8_t t256 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t255 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t257 = vaddw_u8(vreinterpretq_u16_s16(t256), t255);
-      const uint8x8_t t257_sat = vqmovun_s16(vreinterpretq_s16_u16(t257));
+      int16x8_t t256 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t255 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t257 = vaddw_u8(vreinterpretq_u16_s16(t256), t255);
+      uint8x8_t t257_sat = vqmovun_s16(vreinterpretq_s16_u16(t257));
       vst1_u8(&dst[dst_stride + 8*x], t257_sat);
-      const int16x8_t t260 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t259 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t261 = vaddw_u8(vreinterpretq_u16_s16(t260), t259);
-      const uint8x8_t t261_sat = vqmovun_s16(vreinterpretq_s16_u16(t261));
+      int16x8_t t260 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t259 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t261 = vaddw_u8(vreinterpretq_u16_s16(t260), t259);
+      uint8x8_t t261_sat = vqmovun_s16(vreinterpretq_s16_u16(t261));
       vst1_u8(&dst[2 * dst_stride + 8*x], t261_sat);
-      const int16x8_t t264 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t263 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t265 = vaddw_u8(vreinterpretq_u16_s16(t264), t263);
-      const uint8x8_t t265_sat = vqmovun_s16(vreinterpretq_s16_u16(t265));
+      int16x8_t t264 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t263 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t265 = vaddw_u8(vreinterpretq_u16_s16(t264), t263);
+      uint8x8_t t265_sat = vqmovun_s16(vreinterpretq_s16_u16(t265));
       vst1_u8(&dst[3 * dst_stride + 8*x], t265_sat);
-      const int16x8_t t268 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t267 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t269 = vaddw_u8(vreinterpretq_u16_s16(t268), t267);
-      const uint8x8_t t269_sat = vqmovun_s16(vreinterpretq_s16_u16(t269));
+      int16x8_t t268 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t267 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t269 = vaddw_u8(vreinterpretq_u16_s16(t268), t267);
+      uint8x8_t t269_sat = vqmovun_s16(vreinterpretq_s16_u16(t269));
       vst1_u8(&dst[4 * dst_stride + 8*x], t269_sat);
-      const int16x8_t t272 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t271 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t273 = vaddw_u8(vreinterpretq_u16_s16(t272), t271);
-      const uint8x8_t t273_sat = vqmovun_s16(vreinterpretq_s16_u16(t273));
+      int16x8_t t272 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t271 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t273 = vaddw_u8(vreinterpretq_u16_s16(t272), t271);
+      uint8x8_t t273_sat = vqmovun_s16(vreinterpretq_s16_u16(t273));
       vst1_u8(&dst[5 * dst_stride + 8*x], t273_sat);
-      const int16x8_t t276 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t275 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t277 = vaddw_u8(vreinterpretq_u16_s16(t276), t275);
-      const uint8x8_t t277_sat = vqmovun_s16(vreinterpretq_s16_u16(t277));
+      int16x8_t t276 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t275 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t277 = vaddw_u8(vreinterpretq_u16_s16(t276), t275);
+      uint8x8_t t277_sat = vqmovun_s16(vreinterpretq_s16_u16(t277));
       vst1_u8(&dst[6 * dst_stride + 8*x], t277_sat);
-      const int16x8_t t280 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t279 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t281 = vaddw_u8(vreinterpretq_u16_s16(t280), t279);
-      const uint8x8_t t281_sat = vqmovun_s16(vreinterpretq_s16_u16(t281));
+      int16x8_t t280 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t279 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t281 = vaddw_u8(vreinterpretq_u16_s16(t280), t279);
+      uint8x8_t t281_sat = vqmovun_s16(vreinterpretq_s16_u16(t281));
       vst1_u8(&dst[7 * dst_stride + 8*x], t281_sat);
-      const int16x8_t t284 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t283 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t285 = vaddw_u8(vreinterpretq_u16_s16(t284), t283);
-      const uint8x8_t t285_sat = vqmovun_s16(vreinterpretq_s16_u16(t285));
+      int16x8_t t284 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t283 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t285 = vaddw_u8(vreinterpretq_u16_s16(t284), t283);
+      uint8x8_t t285_sat = vqmovun_s16(vreinterpretq_s16_u16(t285));
       vst1_u8(&dst[8 * dst_stride + 8*x], t285_sat);
-      const int16x8_t t288 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t287 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t289 = vaddw_u8(vreinterpretq_u16_s16(t288), t287);
-      const uint8x8_t t289_sat = vqmovun_s16(vreinterpretq_s16_u16(t289));
+      int16x8_t t288 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t287 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t289 = vaddw_u8(vreinterpretq_u16_s16(t288), t287);
+      uint8x8_t t289_sat = vqmovun_s16(vreinterpretq_s16_u16(t289));
       vst1_u8(&dst[9 * dst_stride + 8*x], t289_sat);
-      const int16x8_t t292 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t291 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t293 = vaddw_u8(vreinterpretq_u16_s16(t292), t291);
-      const uint8x8_t t293_sat = vqmovun_s16(vreinterpretq_s16_u16(t293));
+      int16x8_t t292 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t291 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t293 = vaddw_u8(vreinterpretq_u16_s16(t292), t291);
+      uint8x8_t t293_sat = vqmovun_s16(vreinterpretq_s16_u16(t293));
       vst1_u8(&dst[10 * dst_stride + 8*x], t293_sat);
-      const int16x8_t t296 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t295 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t297 = vaddw_u8(vreinterpretq_u16_s16(t296), t295);
-      const uint8x8_t t297_sat = vqmovun_s16(vreinterpretq_s16_u16(t297));
+      int16x8_t t296 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t295 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t297 = vaddw_u8(vreinterpretq_u16_s16(t296), t295);
+      uint8x8_t t297_sat = vqmovun_s16(vreinterpretq_s16_u16(t297));
       vst1_u8(&dst[11 * dst_stride + 8*x], t297_sat);
-      const int16x8_t t300 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t299 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t301 = vaddw_u8(vreinterpretq_u16_s16(t300), t299);
-      const uint8x8_t t301_sat = vqmovun_s16(vreinterpretq_s16_u16(t301));
+      int16x8_t t300 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t299 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t301 = vaddw_u8(vreinterpretq_u16_s16(t300), t299);
+      uint8x8_t t301_sat = vqmovun_s16(vreinterpretq_s16_u16(t301));
       vst1_u8(&dst[12 * dst_stride + 8*x], t301_sat);
-      const int16x8_t t304 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t303 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t305 = vaddw_u8(vreinterpretq_u16_s16(t304), t303);
-      const uint8x8_t t305_sat = vqmovun_s16(vreinterpretq_s16_u16(t305));
+      int16x8_t t304 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t303 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t305 = vaddw_u8(vreinterpretq_u16_s16(t304), t303);
+      uint8x8_t t305_sat = vqmovun_s16(vreinterpretq_s16_u16(t305));
       vst1_u8(&dst[13 * dst_stride + 8*x], t305_sat);
-      const int16x8_t t308 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t307 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t309 = vaddw_u8(vreinterpretq_u16_s16(t308), t307);
-      const uint8x8_t t309_sat = vqmovun_s16(vreinterpretq_s16_u16(t309));
+      int16x8_t t308 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t307 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t309 = vaddw_u8(vreinterpretq_u16_s16(t308), t307);
+      uint8x8_t t309_sat = vqmovun_s16(vreinterpretq_s16_u16(t309));
       vst1_u8(&dst[14 * dst_stride + 8*x], t309_sat);
-      const int16x8_t t312 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t311 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t313 = vaddw_u8(vreinterpretq_u16_s16(t312), t311);
-      const uint8x8_t t313_sat = vqmovun_s16(vreinterpretq_s16_u16(t313));
+      int16x8_t t312 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t311 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t313 = vaddw_u8(vreinterpretq_u16_s16(t312), t311);
+      uint8x8_t t313_sat = vqmovun_s16(vreinterpretq_s16_u16(t313));
       vst1_u8(&dst[15 * dst_stride + 8*x], t313_sat);
     }
   }

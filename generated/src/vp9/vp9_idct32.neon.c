@@ -17,7 +17,7 @@
 #include <daedalus/neon_order.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 3024216a1f70382a
+ * Class dc (1 <= eob <= 1), input hash a39b292eeb518789
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -55,394 +55,394 @@ static inline void one_item_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stri
   uint8_t *const dst_row30 = dst_row29 + dst_stride;
   uint8_t *const dst_row31 = dst_row30 + dst_stride;
   /* stage 1 of 1: x = 0..31; writes dst */
-  const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
-  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
-  const uint8x16_t t11_0 = vld1q_u8(&dst[0]);
-  const uint8x16_t t11_1 = vld1q_u8(&dst[16]);
-  const int16x8_t t12_0 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const int16x8_t t12_1 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const int16x8_t t12_2 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const int16x8_t t12_3 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
-  const uint16x8_t t13_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t11_0));
-  const uint16x8_t t13_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t11_0);
-  const uint16x8_t t13_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t11_1));
-  const uint16x8_t t13_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t11_1);
-  const uint8x16_t t13_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_0)),
+  int32_t x0 = coeffs[0];
+  int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  uint8x16_t t11_0 = vld1q_u8(&dst[0]);
+  uint8x16_t t11_1 = vld1q_u8(&dst[16]);
+  int16x8_t t12_0 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  int16x8_t t12_1 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  int16x8_t t12_2 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  int16x8_t t12_3 = vdupq_n_s16((int16_t)(((s0_2 + 32) >> 6)));
+  uint16x8_t t13_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t11_0));
+  uint16x8_t t13_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t11_0);
+  uint16x8_t t13_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t11_1));
+  uint16x8_t t13_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t11_1);
+  uint8x16_t t13_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_0)),
       vreinterpretq_s16_u16(t13_1));
-  const uint8x16_t t13_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_2)),
+  uint8x16_t t13_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t13_2)),
       vreinterpretq_s16_u16(t13_3));
   vst1q_u8(&dst[0], t13_sat_0);
   vst1q_u8(&dst[16], t13_sat_1);
-  const uint8x16_t t15_0 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t15_1 = vld1q_u8(&dst_row1[16]);
-  const uint16x8_t t16_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t15_0));
-  const uint16x8_t t16_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t15_0);
-  const uint16x8_t t16_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t15_1));
-  const uint16x8_t t16_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t15_1);
-  const uint8x16_t t16_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_0)),
+  uint8x16_t t15_0 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t15_1 = vld1q_u8(&dst_row1[16]);
+  uint16x8_t t16_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t15_0));
+  uint16x8_t t16_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t15_0);
+  uint16x8_t t16_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t15_1));
+  uint16x8_t t16_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t15_1);
+  uint8x16_t t16_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_0)),
       vreinterpretq_s16_u16(t16_1));
-  const uint8x16_t t16_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_2)),
+  uint8x16_t t16_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_2)),
       vreinterpretq_s16_u16(t16_3));
   vst1q_u8(&dst_row1[0], t16_sat_0);
   vst1q_u8(&dst_row1[16], t16_sat_1);
-  const uint8x16_t t18_0 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t18_1 = vld1q_u8(&dst_row2[16]);
-  const uint16x8_t t19_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t18_0));
-  const uint16x8_t t19_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t18_0);
-  const uint16x8_t t19_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t18_1));
-  const uint16x8_t t19_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t18_1);
-  const uint8x16_t t19_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_0)),
+  uint8x16_t t18_0 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t18_1 = vld1q_u8(&dst_row2[16]);
+  uint16x8_t t19_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t18_0));
+  uint16x8_t t19_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t18_0);
+  uint16x8_t t19_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t18_1));
+  uint16x8_t t19_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t18_1);
+  uint8x16_t t19_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_0)),
       vreinterpretq_s16_u16(t19_1));
-  const uint8x16_t t19_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_2)),
+  uint8x16_t t19_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t19_2)),
       vreinterpretq_s16_u16(t19_3));
   vst1q_u8(&dst_row2[0], t19_sat_0);
   vst1q_u8(&dst_row2[16], t19_sat_1);
-  const uint8x16_t t21_0 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t21_1 = vld1q_u8(&dst_row3[16]);
-  const uint16x8_t t22_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t21_0));
-  const uint16x8_t t22_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t21_0);
-  const uint16x8_t t22_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t21_1));
-  const uint16x8_t t22_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t21_1);
-  const uint8x16_t t22_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_0)),
+  uint8x16_t t21_0 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t21_1 = vld1q_u8(&dst_row3[16]);
+  uint16x8_t t22_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t21_0));
+  uint16x8_t t22_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t21_0);
+  uint16x8_t t22_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t21_1));
+  uint16x8_t t22_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t21_1);
+  uint8x16_t t22_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_0)),
       vreinterpretq_s16_u16(t22_1));
-  const uint8x16_t t22_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_2)),
+  uint8x16_t t22_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t22_2)),
       vreinterpretq_s16_u16(t22_3));
   vst1q_u8(&dst_row3[0], t22_sat_0);
   vst1q_u8(&dst_row3[16], t22_sat_1);
-  const uint8x16_t t24_0 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t24_1 = vld1q_u8(&dst_row4[16]);
-  const uint16x8_t t25_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t24_0));
-  const uint16x8_t t25_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t24_0);
-  const uint16x8_t t25_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t24_1));
-  const uint16x8_t t25_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t24_1);
-  const uint8x16_t t25_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_0)),
+  uint8x16_t t24_0 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t24_1 = vld1q_u8(&dst_row4[16]);
+  uint16x8_t t25_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t24_0));
+  uint16x8_t t25_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t24_0);
+  uint16x8_t t25_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t24_1));
+  uint16x8_t t25_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t24_1);
+  uint8x16_t t25_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_0)),
       vreinterpretq_s16_u16(t25_1));
-  const uint8x16_t t25_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_2)),
+  uint8x16_t t25_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t25_2)),
       vreinterpretq_s16_u16(t25_3));
   vst1q_u8(&dst_row4[0], t25_sat_0);
   vst1q_u8(&dst_row4[16], t25_sat_1);
-  const uint8x16_t t27_0 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t27_1 = vld1q_u8(&dst_row5[16]);
-  const uint16x8_t t28_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t27_0));
-  const uint16x8_t t28_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t27_0);
-  const uint16x8_t t28_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t27_1));
-  const uint16x8_t t28_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t27_1);
-  const uint8x16_t t28_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_0)),
+  uint8x16_t t27_0 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t27_1 = vld1q_u8(&dst_row5[16]);
+  uint16x8_t t28_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t27_0));
+  uint16x8_t t28_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t27_0);
+  uint16x8_t t28_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t27_1));
+  uint16x8_t t28_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t27_1);
+  uint8x16_t t28_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_0)),
       vreinterpretq_s16_u16(t28_1));
-  const uint8x16_t t28_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_2)),
+  uint8x16_t t28_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t28_2)),
       vreinterpretq_s16_u16(t28_3));
   vst1q_u8(&dst_row5[0], t28_sat_0);
   vst1q_u8(&dst_row5[16], t28_sat_1);
-  const uint8x16_t t30_0 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t30_1 = vld1q_u8(&dst_row6[16]);
-  const uint16x8_t t31_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t30_0));
-  const uint16x8_t t31_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t30_0);
-  const uint16x8_t t31_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t30_1));
-  const uint16x8_t t31_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t30_1);
-  const uint8x16_t t31_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_0)),
+  uint8x16_t t30_0 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t30_1 = vld1q_u8(&dst_row6[16]);
+  uint16x8_t t31_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t30_0));
+  uint16x8_t t31_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t30_0);
+  uint16x8_t t31_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t30_1));
+  uint16x8_t t31_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t30_1);
+  uint8x16_t t31_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_0)),
       vreinterpretq_s16_u16(t31_1));
-  const uint8x16_t t31_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_2)),
+  uint8x16_t t31_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_2)),
       vreinterpretq_s16_u16(t31_3));
   vst1q_u8(&dst_row6[0], t31_sat_0);
   vst1q_u8(&dst_row6[16], t31_sat_1);
-  const uint8x16_t t33_0 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t33_1 = vld1q_u8(&dst_row7[16]);
-  const uint16x8_t t34_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t33_0));
-  const uint16x8_t t34_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t33_0);
-  const uint16x8_t t34_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t33_1));
-  const uint16x8_t t34_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t33_1);
-  const uint8x16_t t34_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_0)),
+  uint8x16_t t33_0 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t33_1 = vld1q_u8(&dst_row7[16]);
+  uint16x8_t t34_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t33_0));
+  uint16x8_t t34_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t33_0);
+  uint16x8_t t34_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t33_1));
+  uint16x8_t t34_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t33_1);
+  uint8x16_t t34_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_0)),
       vreinterpretq_s16_u16(t34_1));
-  const uint8x16_t t34_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_2)),
+  uint8x16_t t34_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t34_2)),
       vreinterpretq_s16_u16(t34_3));
   vst1q_u8(&dst_row7[0], t34_sat_0);
   vst1q_u8(&dst_row7[16], t34_sat_1);
-  const uint8x16_t t36_0 = vld1q_u8(&dst_row8[0]);
-  const uint8x16_t t36_1 = vld1q_u8(&dst_row8[16]);
-  const uint16x8_t t37_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t36_0));
-  const uint16x8_t t37_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t36_0);
-  const uint16x8_t t37_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t36_1));
-  const uint16x8_t t37_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t36_1);
-  const uint8x16_t t37_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_0)),
+  uint8x16_t t36_0 = vld1q_u8(&dst_row8[0]);
+  uint8x16_t t36_1 = vld1q_u8(&dst_row8[16]);
+  uint16x8_t t37_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t36_0));
+  uint16x8_t t37_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t36_0);
+  uint16x8_t t37_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t36_1));
+  uint16x8_t t37_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t36_1);
+  uint8x16_t t37_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_0)),
       vreinterpretq_s16_u16(t37_1));
-  const uint8x16_t t37_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_2)),
+  uint8x16_t t37_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t37_2)),
       vreinterpretq_s16_u16(t37_3));
   vst1q_u8(&dst_row8[0], t37_sat_0);
   vst1q_u8(&dst_row8[16], t37_sat_1);
-  const uint8x16_t t39_0 = vld1q_u8(&dst_row9[0]);
-  const uint8x16_t t39_1 = vld1q_u8(&dst_row9[16]);
-  const uint16x8_t t40_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t39_0));
-  const uint16x8_t t40_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t39_0);
-  const uint16x8_t t40_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t39_1));
-  const uint16x8_t t40_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t39_1);
-  const uint8x16_t t40_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_0)),
+  uint8x16_t t39_0 = vld1q_u8(&dst_row9[0]);
+  uint8x16_t t39_1 = vld1q_u8(&dst_row9[16]);
+  uint16x8_t t40_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t39_0));
+  uint16x8_t t40_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t39_0);
+  uint16x8_t t40_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t39_1));
+  uint16x8_t t40_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t39_1);
+  uint8x16_t t40_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_0)),
       vreinterpretq_s16_u16(t40_1));
-  const uint8x16_t t40_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_2)),
+  uint8x16_t t40_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t40_2)),
       vreinterpretq_s16_u16(t40_3));
   vst1q_u8(&dst_row9[0], t40_sat_0);
   vst1q_u8(&dst_row9[16], t40_sat_1);
-  const uint8x16_t t42_0 = vld1q_u8(&dst_row10[0]);
-  const uint8x16_t t42_1 = vld1q_u8(&dst_row10[16]);
-  const uint16x8_t t43_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t42_0));
-  const uint16x8_t t43_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t42_0);
-  const uint16x8_t t43_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t42_1));
-  const uint16x8_t t43_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t42_1);
-  const uint8x16_t t43_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_0)),
+  uint8x16_t t42_0 = vld1q_u8(&dst_row10[0]);
+  uint8x16_t t42_1 = vld1q_u8(&dst_row10[16]);
+  uint16x8_t t43_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t42_0));
+  uint16x8_t t43_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t42_0);
+  uint16x8_t t43_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t42_1));
+  uint16x8_t t43_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t42_1);
+  uint8x16_t t43_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_0)),
       vreinterpretq_s16_u16(t43_1));
-  const uint8x16_t t43_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_2)),
+  uint8x16_t t43_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t43_2)),
       vreinterpretq_s16_u16(t43_3));
   vst1q_u8(&dst_row10[0], t43_sat_0);
   vst1q_u8(&dst_row10[16], t43_sat_1);
-  const uint8x16_t t45_0 = vld1q_u8(&dst_row11[0]);
-  const uint8x16_t t45_1 = vld1q_u8(&dst_row11[16]);
-  const uint16x8_t t46_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t45_0));
-  const uint16x8_t t46_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t45_0);
-  const uint16x8_t t46_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t45_1));
-  const uint16x8_t t46_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t45_1);
-  const uint8x16_t t46_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_0)),
+  uint8x16_t t45_0 = vld1q_u8(&dst_row11[0]);
+  uint8x16_t t45_1 = vld1q_u8(&dst_row11[16]);
+  uint16x8_t t46_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t45_0));
+  uint16x8_t t46_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t45_0);
+  uint16x8_t t46_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t45_1));
+  uint16x8_t t46_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t45_1);
+  uint8x16_t t46_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_0)),
       vreinterpretq_s16_u16(t46_1));
-  const uint8x16_t t46_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_2)),
+  uint8x16_t t46_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_2)),
       vreinterpretq_s16_u16(t46_3));
   vst1q_u8(&dst_row11[0], t46_sat_0);
   vst1q_u8(&dst_row11[16], t46_sat_1);
-  const uint8x16_t t48_0 = vld1q_u8(&dst_row12[0]);
-  const uint8x16_t t48_1 = vld1q_u8(&dst_row12[16]);
-  const uint16x8_t t49_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t48_0));
-  const uint16x8_t t49_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t48_0);
-  const uint16x8_t t49_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t48_1));
-  const uint16x8_t t49_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t48_1);
-  const uint8x16_t t49_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_0)),
+  uint8x16_t t48_0 = vld1q_u8(&dst_row12[0]);
+  uint8x16_t t48_1 = vld1q_u8(&dst_row12[16]);
+  uint16x8_t t49_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t48_0));
+  uint16x8_t t49_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t48_0);
+  uint16x8_t t49_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t48_1));
+  uint16x8_t t49_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t48_1);
+  uint8x16_t t49_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_0)),
       vreinterpretq_s16_u16(t49_1));
-  const uint8x16_t t49_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_2)),
+  uint8x16_t t49_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t49_2)),
       vreinterpretq_s16_u16(t49_3));
   vst1q_u8(&dst_row12[0], t49_sat_0);
   vst1q_u8(&dst_row12[16], t49_sat_1);
-  const uint8x16_t t51_0 = vld1q_u8(&dst_row13[0]);
-  const uint8x16_t t51_1 = vld1q_u8(&dst_row13[16]);
-  const uint16x8_t t52_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t51_0));
-  const uint16x8_t t52_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t51_0);
-  const uint16x8_t t52_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t51_1));
-  const uint16x8_t t52_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t51_1);
-  const uint8x16_t t52_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_0)),
+  uint8x16_t t51_0 = vld1q_u8(&dst_row13[0]);
+  uint8x16_t t51_1 = vld1q_u8(&dst_row13[16]);
+  uint16x8_t t52_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t51_0));
+  uint16x8_t t52_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t51_0);
+  uint16x8_t t52_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t51_1));
+  uint16x8_t t52_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t51_1);
+  uint8x16_t t52_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_0)),
       vreinterpretq_s16_u16(t52_1));
-  const uint8x16_t t52_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_2)),
+  uint8x16_t t52_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t52_2)),
       vreinterpretq_s16_u16(t52_3));
   vst1q_u8(&dst_row13[0], t52_sat_0);
   vst1q_u8(&dst_row13[16], t52_sat_1);
-  const uint8x16_t t54_0 = vld1q_u8(&dst_row14[0]);
-  const uint8x16_t t54_1 = vld1q_u8(&dst_row14[16]);
-  const uint16x8_t t55_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t54_0));
-  const uint16x8_t t55_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t54_0);
-  const uint16x8_t t55_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t54_1));
-  const uint16x8_t t55_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t54_1);
-  const uint8x16_t t55_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_0)),
+  uint8x16_t t54_0 = vld1q_u8(&dst_row14[0]);
+  uint8x16_t t54_1 = vld1q_u8(&dst_row14[16]);
+  uint16x8_t t55_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t54_0));
+  uint16x8_t t55_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t54_0);
+  uint16x8_t t55_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t54_1));
+  uint16x8_t t55_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t54_1);
+  uint8x16_t t55_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_0)),
       vreinterpretq_s16_u16(t55_1));
-  const uint8x16_t t55_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_2)),
+  uint8x16_t t55_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t55_2)),
       vreinterpretq_s16_u16(t55_3));
   vst1q_u8(&dst_row14[0], t55_sat_0);
   vst1q_u8(&dst_row14[16], t55_sat_1);
-  const uint8x16_t t57_0 = vld1q_u8(&dst_row15[0]);
-  const uint8x16_t t57_1 = vld1q_u8(&dst_row15[16]);
-  const uint16x8_t t58_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t57_0));
-  const uint16x8_t t58_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t57_0);
-  const uint16x8_t t58_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t57_1));
-  const uint16x8_t t58_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t57_1);
-  const uint8x16_t t58_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_0)),
+  uint8x16_t t57_0 = vld1q_u8(&dst_row15[0]);
+  uint8x16_t t57_1 = vld1q_u8(&dst_row15[16]);
+  uint16x8_t t58_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t57_0));
+  uint16x8_t t58_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t57_0);
+  uint16x8_t t58_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t57_1));
+  uint16x8_t t58_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t57_1);
+  uint8x16_t t58_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_0)),
       vreinterpretq_s16_u16(t58_1));
-  const uint8x16_t t58_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_2)),
+  uint8x16_t t58_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t58_2)),
       vreinterpretq_s16_u16(t58_3));
   vst1q_u8(&dst_row15[0], t58_sat_0);
   vst1q_u8(&dst_row15[16], t58_sat_1);
-  const uint8x16_t t60_0 = vld1q_u8(&dst_row16[0]);
-  const uint8x16_t t60_1 = vld1q_u8(&dst_row16[16]);
-  const uint16x8_t t61_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t60_0));
-  const uint16x8_t t61_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t60_0);
-  const uint16x8_t t61_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t60_1));
-  const uint16x8_t t61_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t60_1);
-  const uint8x16_t t61_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_0)),
+  uint8x16_t t60_0 = vld1q_u8(&dst_row16[0]);
+  uint8x16_t t60_1 = vld1q_u8(&dst_row16[16]);
+  uint16x8_t t61_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t60_0));
+  uint16x8_t t61_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t60_0);
+  uint16x8_t t61_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t60_1));
+  uint16x8_t t61_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t60_1);
+  uint8x16_t t61_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_0)),
       vreinterpretq_s16_u16(t61_1));
-  const uint8x16_t t61_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_2)),
+  uint8x16_t t61_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_2)),
       vreinterpretq_s16_u16(t61_3));
   vst1q_u8(&dst_row16[0], t61_sat_0);
   vst1q_u8(&dst_row16[16], t61_sat_1);
-  const uint8x16_t t63_0 = vld1q_u8(&dst_row17[0]);
-  const uint8x16_t t63_1 = vld1q_u8(&dst_row17[16]);
-  const uint16x8_t t64_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t63_0));
-  const uint16x8_t t64_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t63_0);
-  const uint16x8_t t64_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t63_1));
-  const uint16x8_t t64_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t63_1);
-  const uint8x16_t t64_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t64_0)),
+  uint8x16_t t63_0 = vld1q_u8(&dst_row17[0]);
+  uint8x16_t t63_1 = vld1q_u8(&dst_row17[16]);
+  uint16x8_t t64_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t63_0));
+  uint16x8_t t64_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t63_0);
+  uint16x8_t t64_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t63_1));
+  uint16x8_t t64_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t63_1);
+  uint8x16_t t64_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t64_0)),
       vreinterpretq_s16_u16(t64_1));
-  const uint8x16_t t64_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t64_2)),
+  uint8x16_t t64_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t64_2)),
       vreinterpretq_s16_u16(t64_3));
   vst1q_u8(&dst_row17[0], t64_sat_0);
   vst1q_u8(&dst_row17[16], t64_sat_1);
-  const uint8x16_t t66_0 = vld1q_u8(&dst_row18[0]);
-  const uint8x16_t t66_1 = vld1q_u8(&dst_row18[16]);
-  const uint16x8_t t67_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t66_0));
-  const uint16x8_t t67_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t66_0);
-  const uint16x8_t t67_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t66_1));
-  const uint16x8_t t67_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t66_1);
-  const uint8x16_t t67_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t67_0)),
+  uint8x16_t t66_0 = vld1q_u8(&dst_row18[0]);
+  uint8x16_t t66_1 = vld1q_u8(&dst_row18[16]);
+  uint16x8_t t67_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t66_0));
+  uint16x8_t t67_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t66_0);
+  uint16x8_t t67_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t66_1));
+  uint16x8_t t67_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t66_1);
+  uint8x16_t t67_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t67_0)),
       vreinterpretq_s16_u16(t67_1));
-  const uint8x16_t t67_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t67_2)),
+  uint8x16_t t67_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t67_2)),
       vreinterpretq_s16_u16(t67_3));
   vst1q_u8(&dst_row18[0], t67_sat_0);
   vst1q_u8(&dst_row18[16], t67_sat_1);
-  const uint8x16_t t69_0 = vld1q_u8(&dst_row19[0]);
-  const uint8x16_t t69_1 = vld1q_u8(&dst_row19[16]);
-  const uint16x8_t t70_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t69_0));
-  const uint16x8_t t70_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t69_0);
-  const uint16x8_t t70_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t69_1));
-  const uint16x8_t t70_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t69_1);
-  const uint8x16_t t70_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t70_0)),
+  uint8x16_t t69_0 = vld1q_u8(&dst_row19[0]);
+  uint8x16_t t69_1 = vld1q_u8(&dst_row19[16]);
+  uint16x8_t t70_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t69_0));
+  uint16x8_t t70_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t69_0);
+  uint16x8_t t70_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t69_1));
+  uint16x8_t t70_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t69_1);
+  uint8x16_t t70_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t70_0)),
       vreinterpretq_s16_u16(t70_1));
-  const uint8x16_t t70_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t70_2)),
+  uint8x16_t t70_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t70_2)),
       vreinterpretq_s16_u16(t70_3));
   vst1q_u8(&dst_row19[0], t70_sat_0);
   vst1q_u8(&dst_row19[16], t70_sat_1);
-  const uint8x16_t t72_0 = vld1q_u8(&dst_row20[0]);
-  const uint8x16_t t72_1 = vld1q_u8(&dst_row20[16]);
-  const uint16x8_t t73_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t72_0));
-  const uint16x8_t t73_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t72_0);
-  const uint16x8_t t73_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t72_1));
-  const uint16x8_t t73_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t72_1);
-  const uint8x16_t t73_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t73_0)),
+  uint8x16_t t72_0 = vld1q_u8(&dst_row20[0]);
+  uint8x16_t t72_1 = vld1q_u8(&dst_row20[16]);
+  uint16x8_t t73_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t72_0));
+  uint16x8_t t73_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t72_0);
+  uint16x8_t t73_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t72_1));
+  uint16x8_t t73_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t72_1);
+  uint8x16_t t73_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t73_0)),
       vreinterpretq_s16_u16(t73_1));
-  const uint8x16_t t73_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t73_2)),
+  uint8x16_t t73_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t73_2)),
       vreinterpretq_s16_u16(t73_3));
   vst1q_u8(&dst_row20[0], t73_sat_0);
   vst1q_u8(&dst_row20[16], t73_sat_1);
-  const uint8x16_t t75_0 = vld1q_u8(&dst_row21[0]);
-  const uint8x16_t t75_1 = vld1q_u8(&dst_row21[16]);
-  const uint16x8_t t76_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t75_0));
-  const uint16x8_t t76_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t75_0);
-  const uint16x8_t t76_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t75_1));
-  const uint16x8_t t76_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t75_1);
-  const uint8x16_t t76_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_0)),
+  uint8x16_t t75_0 = vld1q_u8(&dst_row21[0]);
+  uint8x16_t t75_1 = vld1q_u8(&dst_row21[16]);
+  uint16x8_t t76_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t75_0));
+  uint16x8_t t76_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t75_0);
+  uint16x8_t t76_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t75_1));
+  uint16x8_t t76_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t75_1);
+  uint8x16_t t76_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_0)),
       vreinterpretq_s16_u16(t76_1));
-  const uint8x16_t t76_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_2)),
+  uint8x16_t t76_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_2)),
       vreinterpretq_s16_u16(t76_3));
   vst1q_u8(&dst_row21[0], t76_sat_0);
   vst1q_u8(&dst_row21[16], t76_sat_1);
-  const uint8x16_t t78_0 = vld1q_u8(&dst_row22[0]);
-  const uint8x16_t t78_1 = vld1q_u8(&dst_row22[16]);
-  const uint16x8_t t79_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t78_0));
-  const uint16x8_t t79_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t78_0);
-  const uint16x8_t t79_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t78_1));
-  const uint16x8_t t79_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t78_1);
-  const uint8x16_t t79_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t79_0)),
+  uint8x16_t t78_0 = vld1q_u8(&dst_row22[0]);
+  uint8x16_t t78_1 = vld1q_u8(&dst_row22[16]);
+  uint16x8_t t79_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t78_0));
+  uint16x8_t t79_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t78_0);
+  uint16x8_t t79_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t78_1));
+  uint16x8_t t79_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t78_1);
+  uint8x16_t t79_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t79_0)),
       vreinterpretq_s16_u16(t79_1));
-  const uint8x16_t t79_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t79_2)),
+  uint8x16_t t79_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t79_2)),
       vreinterpretq_s16_u16(t79_3));
   vst1q_u8(&dst_row22[0], t79_sat_0);
   vst1q_u8(&dst_row22[16], t79_sat_1);
-  const uint8x16_t t81_0 = vld1q_u8(&dst_row23[0]);
-  const uint8x16_t t81_1 = vld1q_u8(&dst_row23[16]);
-  const uint16x8_t t82_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t81_0));
-  const uint16x8_t t82_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t81_0);
-  const uint16x8_t t82_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t81_1));
-  const uint16x8_t t82_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t81_1);
-  const uint8x16_t t82_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t82_0)),
+  uint8x16_t t81_0 = vld1q_u8(&dst_row23[0]);
+  uint8x16_t t81_1 = vld1q_u8(&dst_row23[16]);
+  uint16x8_t t82_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t81_0));
+  uint16x8_t t82_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t81_0);
+  uint16x8_t t82_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t81_1));
+  uint16x8_t t82_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t81_1);
+  uint8x16_t t82_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t82_0)),
       vreinterpretq_s16_u16(t82_1));
-  const uint8x16_t t82_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t82_2)),
+  uint8x16_t t82_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t82_2)),
       vreinterpretq_s16_u16(t82_3));
   vst1q_u8(&dst_row23[0], t82_sat_0);
   vst1q_u8(&dst_row23[16], t82_sat_1);
-  const uint8x16_t t84_0 = vld1q_u8(&dst_row24[0]);
-  const uint8x16_t t84_1 = vld1q_u8(&dst_row24[16]);
-  const uint16x8_t t85_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t84_0));
-  const uint16x8_t t85_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t84_0);
-  const uint16x8_t t85_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t84_1));
-  const uint16x8_t t85_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t84_1);
-  const uint8x16_t t85_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t85_0)),
+  uint8x16_t t84_0 = vld1q_u8(&dst_row24[0]);
+  uint8x16_t t84_1 = vld1q_u8(&dst_row24[16]);
+  uint16x8_t t85_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t84_0));
+  uint16x8_t t85_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t84_0);
+  uint16x8_t t85_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t84_1));
+  uint16x8_t t85_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t84_1);
+  uint8x16_t t85_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t85_0)),
       vreinterpretq_s16_u16(t85_1));
-  const uint8x16_t t85_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t85_2)),
+  uint8x16_t t85_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t85_2)),
       vreinterpretq_s16_u16(t85_3));
   vst1q_u8(&dst_row24[0], t85_sat_0);
   vst1q_u8(&dst_row24[16], t85_sat_1);
-  const uint8x16_t t87_0 = vld1q_u8(&dst_row25[0]);
-  const uint8x16_t t87_1 = vld1q_u8(&dst_row25[16]);
-  const uint16x8_t t88_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t87_0));
-  const uint16x8_t t88_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t87_0);
-  const uint16x8_t t88_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t87_1));
-  const uint16x8_t t88_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t87_1);
-  const uint8x16_t t88_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t88_0)),
+  uint8x16_t t87_0 = vld1q_u8(&dst_row25[0]);
+  uint8x16_t t87_1 = vld1q_u8(&dst_row25[16]);
+  uint16x8_t t88_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t87_0));
+  uint16x8_t t88_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t87_0);
+  uint16x8_t t88_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t87_1));
+  uint16x8_t t88_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t87_1);
+  uint8x16_t t88_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t88_0)),
       vreinterpretq_s16_u16(t88_1));
-  const uint8x16_t t88_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t88_2)),
+  uint8x16_t t88_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t88_2)),
       vreinterpretq_s16_u16(t88_3));
   vst1q_u8(&dst_row25[0], t88_sat_0);
   vst1q_u8(&dst_row25[16], t88_sat_1);
-  const uint8x16_t t90_0 = vld1q_u8(&dst_row26[0]);
-  const uint8x16_t t90_1 = vld1q_u8(&dst_row26[16]);
-  const uint16x8_t t91_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t90_0));
-  const uint16x8_t t91_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t90_0);
-  const uint16x8_t t91_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t90_1));
-  const uint16x8_t t91_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t90_1);
-  const uint8x16_t t91_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t91_0)),
+  uint8x16_t t90_0 = vld1q_u8(&dst_row26[0]);
+  uint8x16_t t90_1 = vld1q_u8(&dst_row26[16]);
+  uint16x8_t t91_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t90_0));
+  uint16x8_t t91_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t90_0);
+  uint16x8_t t91_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t90_1));
+  uint16x8_t t91_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t90_1);
+  uint8x16_t t91_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t91_0)),
       vreinterpretq_s16_u16(t91_1));
-  const uint8x16_t t91_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t91_2)),
+  uint8x16_t t91_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t91_2)),
       vreinterpretq_s16_u16(t91_3));
   vst1q_u8(&dst_row26[0], t91_sat_0);
   vst1q_u8(&dst_row26[16], t91_sat_1);
-  const uint8x16_t t93_0 = vld1q_u8(&dst_row27[0]);
-  const uint8x16_t t93_1 = vld1q_u8(&dst_row27[16]);
-  const uint16x8_t t94_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t93_0));
-  const uint16x8_t t94_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t93_0);
-  const uint16x8_t t94_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t93_1));
-  const uint16x8_t t94_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t93_1);
-  const uint8x16_t t94_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t94_0)),
+  uint8x16_t t93_0 = vld1q_u8(&dst_row27[0]);
+  uint8x16_t t93_1 = vld1q_u8(&dst_row27[16]);
+  uint16x8_t t94_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t93_0));
+  uint16x8_t t94_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t93_0);
+  uint16x8_t t94_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t93_1));
+  uint16x8_t t94_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t93_1);
+  uint8x16_t t94_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t94_0)),
       vreinterpretq_s16_u16(t94_1));
-  const uint8x16_t t94_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t94_2)),
+  uint8x16_t t94_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t94_2)),
       vreinterpretq_s16_u16(t94_3));
   vst1q_u8(&dst_row27[0], t94_sat_0);
   vst1q_u8(&dst_row27[16], t94_sat_1);
-  const uint8x16_t t96_0 = vld1q_u8(&dst_row28[0]);
-  const uint8x16_t t96_1 = vld1q_u8(&dst_row28[16]);
-  const uint16x8_t t97_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t96_0));
-  const uint16x8_t t97_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t96_0);
-  const uint16x8_t t97_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t96_1));
-  const uint16x8_t t97_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t96_1);
-  const uint8x16_t t97_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t97_0)),
+  uint8x16_t t96_0 = vld1q_u8(&dst_row28[0]);
+  uint8x16_t t96_1 = vld1q_u8(&dst_row28[16]);
+  uint16x8_t t97_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t96_0));
+  uint16x8_t t97_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t96_0);
+  uint16x8_t t97_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t96_1));
+  uint16x8_t t97_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t96_1);
+  uint8x16_t t97_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t97_0)),
       vreinterpretq_s16_u16(t97_1));
-  const uint8x16_t t97_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t97_2)),
+  uint8x16_t t97_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t97_2)),
       vreinterpretq_s16_u16(t97_3));
   vst1q_u8(&dst_row28[0], t97_sat_0);
   vst1q_u8(&dst_row28[16], t97_sat_1);
-  const uint8x16_t t99_0 = vld1q_u8(&dst_row29[0]);
-  const uint8x16_t t99_1 = vld1q_u8(&dst_row29[16]);
-  const uint16x8_t t100_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t99_0));
-  const uint16x8_t t100_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t99_0);
-  const uint16x8_t t100_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t99_1));
-  const uint16x8_t t100_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t99_1);
-  const uint8x16_t t100_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t100_0)),
+  uint8x16_t t99_0 = vld1q_u8(&dst_row29[0]);
+  uint8x16_t t99_1 = vld1q_u8(&dst_row29[16]);
+  uint16x8_t t100_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t99_0));
+  uint16x8_t t100_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t99_0);
+  uint16x8_t t100_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t99_1));
+  uint16x8_t t100_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t99_1);
+  uint8x16_t t100_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t100_0)),
       vreinterpretq_s16_u16(t100_1));
-  const uint8x16_t t100_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t100_2)),
+  uint8x16_t t100_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t100_2)),
       vreinterpretq_s16_u16(t100_3));
   vst1q_u8(&dst_row29[0], t100_sat_0);
   vst1q_u8(&dst_row29[16], t100_sat_1);
-  const uint8x16_t t102_0 = vld1q_u8(&dst_row30[0]);
-  const uint8x16_t t102_1 = vld1q_u8(&dst_row30[16]);
-  const uint16x8_t t103_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t102_0));
-  const uint16x8_t t103_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t102_0);
-  const uint16x8_t t103_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t102_1));
-  const uint16x8_t t103_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t102_1);
-  const uint8x16_t t103_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t103_0)),
+  uint8x16_t t102_0 = vld1q_u8(&dst_row30[0]);
+  uint8x16_t t102_1 = vld1q_u8(&dst_row30[16]);
+  uint16x8_t t103_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t102_0));
+  uint16x8_t t103_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t102_0);
+  uint16x8_t t103_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t102_1));
+  uint16x8_t t103_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t102_1);
+  uint8x16_t t103_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t103_0)),
       vreinterpretq_s16_u16(t103_1));
-  const uint8x16_t t103_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t103_2)),
+  uint8x16_t t103_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t103_2)),
       vreinterpretq_s16_u16(t103_3));
   vst1q_u8(&dst_row30[0], t103_sat_0);
   vst1q_u8(&dst_row30[16], t103_sat_1);
-  const uint8x16_t t105_0 = vld1q_u8(&dst_row31[0]);
-  const uint8x16_t t105_1 = vld1q_u8(&dst_row31[16]);
-  const uint16x8_t t106_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t105_0));
-  const uint16x8_t t106_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t105_0);
-  const uint16x8_t t106_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t105_1));
-  const uint16x8_t t106_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t105_1);
-  const uint8x16_t t106_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t106_0)),
+  uint8x16_t t105_0 = vld1q_u8(&dst_row31[0]);
+  uint8x16_t t105_1 = vld1q_u8(&dst_row31[16]);
+  uint16x8_t t106_0 = vaddw_u8(vreinterpretq_u16_s16(t12_0), vget_low_u8(t105_0));
+  uint16x8_t t106_1 = vaddw_high_u8(vreinterpretq_u16_s16(t12_1), t105_0);
+  uint16x8_t t106_2 = vaddw_u8(vreinterpretq_u16_s16(t12_2), vget_low_u8(t105_1));
+  uint16x8_t t106_3 = vaddw_high_u8(vreinterpretq_u16_s16(t12_3), t105_1);
+  uint8x16_t t106_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t106_0)),
       vreinterpretq_s16_u16(t106_1));
-  const uint8x16_t t106_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t106_2)),
+  uint8x16_t t106_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t106_2)),
       vreinterpretq_s16_u16(t106_3));
   vst1q_u8(&dst_row31[0], t106_sat_0);
   vst1q_u8(&dst_row31[16], t106_sat_1);
@@ -498,7 +498,7 @@ void daedalus_vp9_idct32__neon_dc(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class eob34 (2 <= eob <= 34), input hash 8e12308d05a07053
+ * Class eob34 (2 <= eob <= 34), input hash 11f057bfde1e88a1
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -506,327 +506,326 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {23170, 6392, 32138, 11585, 3212, 32610, 4756,
       31358};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {6270, 15137, -15137, -6270, 1608, 32728, 5520,
       30852};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   static const int16_t multipliers16_3_values[8] = {7962, 31786, 2404, 32414, 3196, 16069, -16069,
       -3196};
-  const int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
+  int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
   static const int16_t multipliers16_4_values[8] = {13623, 9102, -9102, -13623, 0, 0, 0, 0};
-  const int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
+  int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
   int16_t rows[32][32];
   int16_t n_part1[14][32];
   int16_t n_part2[1][32];
   int32_t n_part3[1][32];
   /* stage 1 of 3: v = 0..7; writes rows */
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t x4 = vld1q_s16(&coeffs[128]);
-  const int16x8_t s4 = vqrdmulhq_laneq_s16(x4, multipliers16, 1);
-  const int16x8_t s7 = vqrdmulhq_laneq_s16(x4, multipliers16, 2);
-  const int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(s7), multipliers16, 3);
-  const int32x4_t t31_1 = vmull_high_laneq_s16(s7, multipliers16, 3);
-  const int32x4_t t33_0 = vmlal_laneq_s16(t31_0, vget_low_s16(s4), multipliers16, 3);
-  const int32x4_t t33_1 = vmlal_high_laneq_s16(t31_1, s4, multipliers16, 3);
-  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
-  const int32x4_t t36_0 = vmlsl_laneq_s16(t31_0, vget_low_s16(s4), multipliers16, 3);
-  const int32x4_t t36_1 = vmlsl_high_laneq_s16(t31_1, s4, multipliers16, 3);
-  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t36_0, t36_1, 14);
-  const int16x8_t even0 = vaddq_s16(s0, s7);
-  const int16x8_t even7 = vsubq_s16(s0, s7);
-  const int16x8_t even1 = vaddq_s16(s0, m6);
-  const int16x8_t even6 = vsubq_s16(s0, m6);
-  const int16x8_t even2 = vaddq_s16(s0, m5);
-  const int16x8_t even5 = vsubq_s16(s0, m5);
-  const int16x8_t even3 = vaddq_s16(s0, s4);
-  const int16x8_t even4 = vsubq_s16(s0, s4);
-  const int16x8_t x2 = vld1q_s16(&coeffs[64]);
-  const int16x8_t a = vqrdmulhq_laneq_s16(x2, multipliers16, 4);
-  const int16x8_t a_2 = vqrdmulhq_laneq_s16(x2, multipliers16, 5);
-  const int16x8_t x6 = vld1q_s16(&coeffs[192]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t70_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6),
-      multipliers16, 6);
-  const int32x4_t t70_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6, multipliers16, 6);
-  const int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t70_0, t70_1, 14);
-  const int16x8_t turned1 = vqrdmulhq_laneq_s16(x6, multipliers16, 7);
-  const int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(a_2), multipliers16_2, 0);
-  const int32x4_t t78_1 = vmull_high_laneq_s16(a_2, multipliers16_2, 0);
-  const int32x4_t t80_0 = vmlsl_laneq_s16(t78_0, vget_low_s16(a), multipliers16_2, 1);
-  const int32x4_t t80_1 = vmlsl_high_laneq_s16(t78_1, a, multipliers16_2, 1);
-  const int16x8_t a_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_0, t80_1, 14);
-  const int32x4_t t82_0 = vmull_laneq_s16(vget_low_s16(a_2), multipliers16_2, 1);
-  const int32x4_t t82_1 = vmull_high_laneq_s16(a_2, multipliers16_2, 1);
-  const int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(a), multipliers16_2, 0);
-  const int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, a, multipliers16_2, 0);
-  const int16x8_t a_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t84_0, t84_1, 14);
-  const int32x4_t t89_0 = vmull_laneq_s16(vget_low_s16(turned0), multipliers16_2, 2);
-  const int32x4_t t89_1 = vmull_high_laneq_s16(turned0, multipliers16_2, 2);
-  const int32x4_t t92_0 = vmlsl_laneq_s16(t89_0, vget_low_s16(turned1), multipliers16_2, 3);
-  const int32x4_t t92_1 = vmlsl_high_laneq_s16(t89_1, turned1, multipliers16_2, 3);
-  const int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
-  const int32x4_t t94_0 = vmull_laneq_s16(vget_low_s16(turned0), multipliers16_2, 3);
-  const int32x4_t t94_1 = vmull_high_laneq_s16(turned0, multipliers16_2, 3);
-  const int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(turned1), multipliers16_2, 2);
-  const int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, turned1, multipliers16_2, 2);
-  const int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t96_0, t96_1, 14);
-  const int16x8_t odd0 = vaddq_s16(a, turned0);
-  const int16x8_t b_3 = vsubq_s16(a, turned0);
-  const int16x8_t odd7 = vaddq_s16(a_2, turned1);
-  const int16x8_t a_5 = vsubq_s16(a_2, turned1);
-  const int16x8_t odd1 = vaddq_s16(a_3, b_2);
-  const int16x8_t b_4 = vsubq_s16(a_3, b_2);
-  const int16x8_t odd6 = vaddq_s16(a_4, b);
-  const int16x8_t a_6 = vsubq_s16(a_4, b);
-  const int32x4_t t116_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 3);
-  const int32x4_t t116_1 = vmull_high_laneq_s16(a_5, multipliers16, 3);
-  const int32x4_t t118_0 = vmlal_laneq_s16(t116_0, vget_low_s16(b_3), multipliers16, 3);
-  const int32x4_t t118_1 = vmlal_high_laneq_s16(t116_1, b_3, multipliers16, 3);
-  const int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t118_0, t118_1, 14);
-  const int32x4_t t121_0 = vmlsl_laneq_s16(t116_0, vget_low_s16(b_3), multipliers16, 3);
-  const int32x4_t t121_1 = vmlsl_high_laneq_s16(t116_1, b_3, multipliers16, 3);
-  const int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
-  const int32x4_t t124_0 = vmull_laneq_s16(vget_low_s16(a_6), multipliers16, 3);
-  const int32x4_t t124_1 = vmull_high_laneq_s16(a_6, multipliers16, 3);
-  const int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(b_4), multipliers16, 3);
-  const int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, b_4, multipliers16, 3);
-  const int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_0, t126_1, 14);
-  const int32x4_t t129_0 = vmlsl_laneq_s16(t124_0, vget_low_s16(b_4), multipliers16, 3);
-  const int32x4_t t129_1 = vmlsl_high_laneq_s16(t124_1, b_4, multipliers16, 3);
-  const int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0, t129_1, 14);
-  const int16x8_t even0_2 = vaddq_s16(even0, odd7);
-  const int16x8_t even15 = vsubq_s16(even0, odd7);
-  const int16x8_t even1_2 = vaddq_s16(even1, odd6);
-  const int16x8_t even14 = vsubq_s16(even1, odd6);
-  const int16x8_t even2_2 = vaddq_s16(even2, odd5);
-  const int16x8_t even13 = vsubq_s16(even2, odd5);
-  const int16x8_t even3_2 = vaddq_s16(even3, odd4);
-  const int16x8_t even12 = vsubq_s16(even3, odd4);
-  const int16x8_t even4_2 = vaddq_s16(even4, odd3);
-  const int16x8_t even11 = vsubq_s16(even4, odd3);
-  const int16x8_t even5_2 = vaddq_s16(even5, odd2);
-  const int16x8_t even10 = vsubq_s16(even5, odd2);
-  const int16x8_t even6_2 = vaddq_s16(even6, odd1);
-  const int16x8_t even9 = vsubq_s16(even6, odd1);
-  const int16x8_t even7_2 = vaddq_s16(even7, odd0);
-  const int16x8_t even8 = vsubq_s16(even7, odd0);
-  const int16x8_t x1 = vld1q_s16(&coeffs[32]);
-  const int16x8_t a_7 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 4);
-  const int16x8_t a_8 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 5);
-  const int16x8_t x7 = vld1q_s16(&coeffs[224]);
-  const int32x4_t t179_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x7),
-      multipliers16_2, 6);
-  const int32x4_t t179_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x7, multipliers16_2, 6);
-  const int16x8_t a_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
-  const int16x8_t a_10 = vqrdmulhq_laneq_s16(x7, multipliers16_2, 7);
-  const int16x8_t x5 = vld1q_s16(&coeffs[160]);
-  const int16x8_t a_11 = vqrdmulhq_laneq_s16(x5, multipliers16_3, 0);
-  const int16x8_t a_12 = vqrdmulhq_laneq_s16(x5, multipliers16_3, 1);
-  const int16x8_t x3 = vld1q_s16(&coeffs[96]);
-  const int32x4_t t202_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x3),
-      multipliers16_3, 2);
-  const int32x4_t t202_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16_3, 2);
-  const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t202_0, t202_1, 14);
-  const int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3, multipliers16_3, 3);
-  const int32x4_t t210_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_3, 4);
-  const int32x4_t t210_1 = vmull_high_laneq_s16(a_8, multipliers16_3, 4);
-  const int32x4_t t212_0 = vmlsl_laneq_s16(t210_0, vget_low_s16(a_7), multipliers16_3, 5);
-  const int32x4_t t212_1 = vmlsl_high_laneq_s16(t210_1, a_7, multipliers16_3, 5);
-  const int16x8_t a_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t212_0, t212_1, 14);
-  const int32x4_t t214_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_3, 5);
-  const int32x4_t t214_1 = vmull_high_laneq_s16(a_8, multipliers16_3, 5);
-  const int32x4_t t216_0 = vmlal_laneq_s16(t214_0, vget_low_s16(a_7), multipliers16_3, 4);
-  const int32x4_t t216_1 = vmlal_high_laneq_s16(t214_1, a_7, multipliers16_3, 4);
-  const int16x8_t a_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
-  const int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_3, 6);
-  const int32x4_t t221_1 = vmull_high_laneq_s16(a_9, multipliers16_3, 6);
-  const int32x4_t t224_0 = vmlsl_laneq_s16(t221_0, vget_low_s16(a_10), multipliers16_3, 7);
-  const int32x4_t t224_1 = vmlsl_high_laneq_s16(t221_1, a_10, multipliers16_3, 7);
-  const int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t224_0, t224_1, 14);
-  const int32x4_t t226_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_3, 7);
-  const int32x4_t t226_1 = vmull_high_laneq_s16(a_9, multipliers16_3, 7);
-  const int32x4_t t228_0 = vmlal_laneq_s16(t226_0, vget_low_s16(a_10), multipliers16_3, 6);
-  const int32x4_t t228_1 = vmlal_high_laneq_s16(t226_1, a_10, multipliers16_3, 6);
-  const int16x8_t b_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t228_0, t228_1, 14);
-  const int32x4_t t232_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_4, 0);
-  const int32x4_t t232_1 = vmull_high_laneq_s16(a_12, multipliers16_4, 0);
-  const int32x4_t t234_0 = vmlsl_laneq_s16(t232_0, vget_low_s16(a_11), multipliers16_4, 1);
-  const int32x4_t t234_1 = vmlsl_high_laneq_s16(t232_1, a_11, multipliers16_4, 1);
-  const int16x8_t b_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t234_0, t234_1, 14);
-  const int32x4_t t236_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_4, 1);
-  const int32x4_t t236_1 = vmull_high_laneq_s16(a_12, multipliers16_4, 1);
-  const int32x4_t t238_0 = vmlal_laneq_s16(t236_0, vget_low_s16(a_11), multipliers16_4, 0);
-  const int32x4_t t238_1 = vmlal_high_laneq_s16(t236_1, a_11, multipliers16_4, 0);
-  const int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t238_0, t238_1, 14);
-  const int32x4_t t243_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_4, 2);
-  const int32x4_t t243_1 = vmull_high_laneq_s16(turned0_2, multipliers16_4, 2);
-  const int32x4_t t246_0 = vmlsl_laneq_s16(t243_0, vget_low_s16(turned1_2), multipliers16_4, 3);
-  const int32x4_t t246_1 = vmlsl_high_laneq_s16(t243_1, turned1_2, multipliers16_4, 3);
-  const int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0, t246_1, 14);
-  const int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_4, 3);
-  const int32x4_t t248_1 = vmull_high_laneq_s16(turned0_2, multipliers16_4, 3);
-  const int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(turned1_2), multipliers16_4, 2);
-  const int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, turned1_2, multipliers16_4, 2);
-  const int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0, t250_1, 14);
-  const int16x8_t a_17 = vaddq_s16(a_7, a_9);
-  const int16x8_t b_9 = vsubq_s16(a_7, a_9);
-  const int16x8_t a_18 = vaddq_s16(a_8, a_10);
-  const int16x8_t a_19 = vsubq_s16(a_8, a_10);
-  const int16x8_t a_20 = vaddq_s16(a_13, b_6);
-  const int16x8_t b_10 = vsubq_s16(a_13, b_6);
-  const int16x8_t a_21 = vaddq_s16(a_14, b_5);
-  const int16x8_t a_22 = vsubq_s16(a_14, b_5);
-  const int32x4_t t270_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_2, 0);
-  const int32x4_t t270_1 = vmull_high_laneq_s16(a_19, multipliers16_2, 0);
-  const int32x4_t t272_0 = vmlsl_laneq_s16(t270_0, vget_low_s16(b_9), multipliers16_2, 1);
-  const int32x4_t t272_1 = vmlsl_high_laneq_s16(t270_1, b_9, multipliers16_2, 1);
-  const int16x8_t a_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0, t272_1, 14);
-  const int32x4_t t274_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_2, 1);
-  const int32x4_t t274_1 = vmull_high_laneq_s16(a_19, multipliers16_2, 1);
-  const int32x4_t t276_0 = vmlal_laneq_s16(t274_0, vget_low_s16(b_9), multipliers16_2, 0);
-  const int32x4_t t276_1 = vmlal_high_laneq_s16(t274_1, b_9, multipliers16_2, 0);
-  const int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0, t276_1, 14);
-  const int32x4_t t280_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_2, 0);
-  const int32x4_t t280_1 = vmull_high_laneq_s16(a_22, multipliers16_2, 0);
-  const int32x4_t t282_0 = vmlsl_laneq_s16(t280_0, vget_low_s16(b_10), multipliers16_2, 1);
-  const int32x4_t t282_1 = vmlsl_high_laneq_s16(t280_1, b_10, multipliers16_2, 1);
-  const int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0, t282_1, 14);
-  const int32x4_t t284_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_2, 1);
-  const int32x4_t t284_1 = vmull_high_laneq_s16(a_22, multipliers16_2, 1);
-  const int32x4_t t286_0 = vmlal_laneq_s16(t284_0, vget_low_s16(b_10), multipliers16_2, 0);
-  const int32x4_t t286_1 = vmlal_high_laneq_s16(t284_1, b_10, multipliers16_2, 0);
-  const int16x8_t a_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0, t286_1, 14);
-  const int16x8_t b_11 = vaddq_s16(turned0_2, a_11);
-  const int16x8_t t292 = vsubq_s16(turned0_2, a_11);
-  const int16x8_t b_12 = vaddq_s16(turned1_2, a_12);
-  const int16x8_t t296 = vsubq_s16(turned1_2, a_12);
-  const int16x8_t b_13 = vaddq_s16(a_16, b_7);
-  const int16x8_t t300 = vsubq_s16(a_16, b_7);
-  const int16x8_t b_14 = vaddq_s16(a_15, b_8);
-  const int16x8_t t304 = vsubq_s16(a_15, b_8);
-  const int32x4_t t306_0 = vmull_laneq_s16(vget_low_s16(t292), multipliers16_2, 2);
-  const int32x4_t t306_1 = vmull_high_laneq_s16(t292, multipliers16_2, 2);
-  const int32x4_t t308_0 = vmlsl_laneq_s16(t306_0, vget_low_s16(t296), multipliers16_2, 3);
-  const int32x4_t t308_1 = vmlsl_high_laneq_s16(t306_1, t296, multipliers16_2, 3);
-  const int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t308_0, t308_1, 14);
-  const int32x4_t t310_0 = vmull_laneq_s16(vget_low_s16(t292), multipliers16_2, 3);
-  const int32x4_t t310_1 = vmull_high_laneq_s16(t292, multipliers16_2, 3);
-  const int32x4_t t312_0 = vmlal_laneq_s16(t310_0, vget_low_s16(t296), multipliers16_2, 2);
-  const int32x4_t t312_1 = vmlal_high_laneq_s16(t310_1, t296, multipliers16_2, 2);
-  const int16x8_t b_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t312_0, t312_1, 14);
-  const int32x4_t t316_0 = vmull_laneq_s16(vget_low_s16(t300), multipliers16_2, 2);
-  const int32x4_t t316_1 = vmull_high_laneq_s16(t300, multipliers16_2, 2);
-  const int32x4_t t318_0 = vmlsl_laneq_s16(t316_0, vget_low_s16(t304), multipliers16_2, 3);
-  const int32x4_t t318_1 = vmlsl_high_laneq_s16(t316_1, t304, multipliers16_2, 3);
-  const int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t318_0, t318_1, 14);
-  const int32x4_t t320_0 = vmull_laneq_s16(vget_low_s16(t300), multipliers16_2, 3);
-  const int32x4_t t320_1 = vmull_high_laneq_s16(t300, multipliers16_2, 3);
-  const int32x4_t t322_0 = vmlal_laneq_s16(t320_0, vget_low_s16(t304), multipliers16_2, 2);
-  const int32x4_t t322_1 = vmlal_high_laneq_s16(t320_1, t304, multipliers16_2, 2);
-  const int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t322_0, t322_1, 14);
-  const int16x8_t odd0_2 = vaddq_s16(a_17, b_11);
-  const int16x8_t b_19 = vsubq_s16(a_17, b_11);
-  const int16x8_t odd15 = vaddq_s16(a_18, b_12);
-  const int16x8_t a_27 = vsubq_s16(a_18, b_12);
-  const int16x8_t odd1_2 = vaddq_s16(a_20, b_13);
-  const int16x8_t b_20 = vsubq_s16(a_20, b_13);
-  const int16x8_t odd14 = vaddq_s16(a_21, b_14);
-  const int16x8_t a_28 = vsubq_s16(a_21, b_14);
-  const int16x8_t odd2_2 = vaddq_s16(a_25, b_18);
-  const int16x8_t b_21 = vsubq_s16(a_25, b_18);
-  const int16x8_t odd13 = vaddq_s16(a_26, b_17);
-  const int16x8_t a_29 = vsubq_s16(a_26, b_17);
-  const int16x8_t odd3_2 = vaddq_s16(a_23, b_16);
-  const int16x8_t b_22 = vsubq_s16(a_23, b_16);
-  const int16x8_t odd12 = vaddq_s16(a_24, b_15);
-  const int16x8_t a_30 = vsubq_s16(a_24, b_15);
-  const int32x4_t t358_0 = vmull_laneq_s16(vget_low_s16(a_27), multipliers16, 3);
-  const int32x4_t t358_1 = vmull_high_laneq_s16(a_27, multipliers16, 3);
-  const int32x4_t t360_0 = vmlal_laneq_s16(t358_0, vget_low_s16(b_19), multipliers16, 3);
-  const int32x4_t t360_1 = vmlal_high_laneq_s16(t358_1, b_19, multipliers16, 3);
-  const int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t360_0, t360_1, 14);
-  const int32x4_t t363_0 = vmlsl_laneq_s16(t358_0, vget_low_s16(b_19), multipliers16, 3);
-  const int32x4_t t363_1 = vmlsl_high_laneq_s16(t358_1, b_19, multipliers16, 3);
-  const int16x8_t odd7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t363_0, t363_1, 14);
-  const int32x4_t t366_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 3);
-  const int32x4_t t366_1 = vmull_high_laneq_s16(a_28, multipliers16, 3);
-  const int32x4_t t368_0 = vmlal_laneq_s16(t366_0, vget_low_s16(b_20), multipliers16, 3);
-  const int32x4_t t368_1 = vmlal_high_laneq_s16(t366_1, b_20, multipliers16, 3);
-  const int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t368_0, t368_1, 14);
-  const int32x4_t t371_0 = vmlsl_laneq_s16(t366_0, vget_low_s16(b_20), multipliers16, 3);
-  const int32x4_t t371_1 = vmlsl_high_laneq_s16(t366_1, b_20, multipliers16, 3);
-  const int16x8_t odd6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t371_0, t371_1, 14);
-  const int32x4_t t374_0 = vmull_laneq_s16(vget_low_s16(a_29), multipliers16, 3);
-  const int32x4_t t374_1 = vmull_high_laneq_s16(a_29, multipliers16, 3);
-  const int32x4_t t376_0 = vmlal_laneq_s16(t374_0, vget_low_s16(b_21), multipliers16, 3);
-  const int32x4_t t376_1 = vmlal_high_laneq_s16(t374_1, b_21, multipliers16, 3);
-  const int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t376_0, t376_1, 14);
-  const int32x4_t t379_0 = vmlsl_laneq_s16(t374_0, vget_low_s16(b_21), multipliers16, 3);
-  const int32x4_t t379_1 = vmlsl_high_laneq_s16(t374_1, b_21, multipliers16, 3);
-  const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t379_0, t379_1, 14);
-  const int32x4_t t382_0 = vmull_laneq_s16(vget_low_s16(a_30), multipliers16, 3);
-  const int32x4_t t382_1 = vmull_high_laneq_s16(a_30, multipliers16, 3);
-  const int32x4_t t384_0 = vmlal_laneq_s16(t382_0, vget_low_s16(b_22), multipliers16, 3);
-  const int32x4_t t384_1 = vmlal_high_laneq_s16(t382_1, b_22, multipliers16, 3);
-  const int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t384_0, t384_1, 14);
-  const int32x4_t t387_0 = vmlsl_laneq_s16(t382_0, vget_low_s16(b_22), multipliers16, 3);
-  const int32x4_t t387_1 = vmlsl_high_laneq_s16(t382_1, b_22, multipliers16, 3);
-  const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t387_0, t387_1, 14);
-  const int16x8_t t390 = vaddq_s16(even0_2, odd15);
-  const int16x8_t t392 = vsubq_s16(even0_2, odd15);
-  const int16x8_t t394 = vaddq_s16(even1_2, odd14);
-  const int16x8_t t396 = vsubq_s16(even1_2, odd14);
-  const int16x8_t t398 = vaddq_s16(even2_2, odd13);
-  const int16x8_t t400 = vsubq_s16(even2_2, odd13);
-  const int16x8_t t402 = vaddq_s16(even3_2, odd12);
-  const int16x8_t t404 = vsubq_s16(even3_2, odd12);
-  const int16x8_t t406 = vaddq_s16(even4_2, odd11);
-  const int16x8_t t408 = vsubq_s16(even4_2, odd11);
-  const int16x8_t t410 = vaddq_s16(even5_2, odd10);
-  const int16x8_t t412 = vsubq_s16(even5_2, odd10);
-  const int16x8_t t414 = vaddq_s16(even6_2, odd9);
-  const int16x8_t t416 = vsubq_s16(even6_2, odd9);
-  const int16x8_t t418 = vaddq_s16(even7_2, odd8);
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t390), vreinterpretq_u16_s16(t394));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t390), vreinterpretq_u16_s16(t394));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t398), vreinterpretq_u16_s16(t402));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t398), vreinterpretq_u16_s16(t402));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(t410));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(t410));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t414), vreinterpretq_u16_s16(t418));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t414), vreinterpretq_u16_s16(t418));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
+  int16x8_t x4 = vld1q_s16(&coeffs[128]);
+  int16x8_t s4 = vqrdmulhq_laneq_s16(x4, multipliers16, 1);
+  int16x8_t s7 = vqrdmulhq_laneq_s16(x4, multipliers16, 2);
+  int32x4_t t31_0 = vmull_laneq_s16(vget_low_s16(s7), multipliers16, 3);
+  int32x4_t t31_1 = vmull_high_laneq_s16(s7, multipliers16, 3);
+  int32x4_t t33_0 = vmlal_laneq_s16(t31_0, vget_low_s16(s4), multipliers16, 3);
+  int32x4_t t33_1 = vmlal_high_laneq_s16(t31_1, s4, multipliers16, 3);
+  int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
+  int32x4_t t36_0 = vmlsl_laneq_s16(t31_0, vget_low_s16(s4), multipliers16, 3);
+  int32x4_t t36_1 = vmlsl_high_laneq_s16(t31_1, s4, multipliers16, 3);
+  int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t36_0, t36_1, 14);
+  int16x8_t even0 = vaddq_s16(s0, s7);
+  int16x8_t even7 = vsubq_s16(s0, s7);
+  int16x8_t even1 = vaddq_s16(s0, m6);
+  int16x8_t even6 = vsubq_s16(s0, m6);
+  int16x8_t even2 = vaddq_s16(s0, m5);
+  int16x8_t even5 = vsubq_s16(s0, m5);
+  int16x8_t even3 = vaddq_s16(s0, s4);
+  int16x8_t even4 = vsubq_s16(s0, s4);
+  int16x8_t x2 = vld1q_s16(&coeffs[64]);
+  int16x8_t a = vqrdmulhq_laneq_s16(x2, multipliers16, 4);
+  int16x8_t a_2 = vqrdmulhq_laneq_s16(x2, multipliers16, 5);
+  int16x8_t x6 = vld1q_s16(&coeffs[192]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t70_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6), multipliers16, 6);
+  int32x4_t t70_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6, multipliers16, 6);
+  int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t70_0, t70_1, 14);
+  int16x8_t turned1 = vqrdmulhq_laneq_s16(x6, multipliers16, 7);
+  int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(a_2), multipliers16_2, 0);
+  int32x4_t t78_1 = vmull_high_laneq_s16(a_2, multipliers16_2, 0);
+  int32x4_t t80_0 = vmlsl_laneq_s16(t78_0, vget_low_s16(a), multipliers16_2, 1);
+  int32x4_t t80_1 = vmlsl_high_laneq_s16(t78_1, a, multipliers16_2, 1);
+  int16x8_t a_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_0, t80_1, 14);
+  int32x4_t t82_0 = vmull_laneq_s16(vget_low_s16(a_2), multipliers16_2, 1);
+  int32x4_t t82_1 = vmull_high_laneq_s16(a_2, multipliers16_2, 1);
+  int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(a), multipliers16_2, 0);
+  int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, a, multipliers16_2, 0);
+  int16x8_t a_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t84_0, t84_1, 14);
+  int32x4_t t89_0 = vmull_laneq_s16(vget_low_s16(turned0), multipliers16_2, 2);
+  int32x4_t t89_1 = vmull_high_laneq_s16(turned0, multipliers16_2, 2);
+  int32x4_t t92_0 = vmlsl_laneq_s16(t89_0, vget_low_s16(turned1), multipliers16_2, 3);
+  int32x4_t t92_1 = vmlsl_high_laneq_s16(t89_1, turned1, multipliers16_2, 3);
+  int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
+  int32x4_t t94_0 = vmull_laneq_s16(vget_low_s16(turned0), multipliers16_2, 3);
+  int32x4_t t94_1 = vmull_high_laneq_s16(turned0, multipliers16_2, 3);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(turned1), multipliers16_2, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, turned1, multipliers16_2, 2);
+  int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t96_0, t96_1, 14);
+  int16x8_t odd0 = vaddq_s16(a, turned0);
+  int16x8_t b_3 = vsubq_s16(a, turned0);
+  int16x8_t odd7 = vaddq_s16(a_2, turned1);
+  int16x8_t a_5 = vsubq_s16(a_2, turned1);
+  int16x8_t odd1 = vaddq_s16(a_3, b_2);
+  int16x8_t b_4 = vsubq_s16(a_3, b_2);
+  int16x8_t odd6 = vaddq_s16(a_4, b);
+  int16x8_t a_6 = vsubq_s16(a_4, b);
+  int32x4_t t116_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 3);
+  int32x4_t t116_1 = vmull_high_laneq_s16(a_5, multipliers16, 3);
+  int32x4_t t118_0 = vmlal_laneq_s16(t116_0, vget_low_s16(b_3), multipliers16, 3);
+  int32x4_t t118_1 = vmlal_high_laneq_s16(t116_1, b_3, multipliers16, 3);
+  int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t118_0, t118_1, 14);
+  int32x4_t t121_0 = vmlsl_laneq_s16(t116_0, vget_low_s16(b_3), multipliers16, 3);
+  int32x4_t t121_1 = vmlsl_high_laneq_s16(t116_1, b_3, multipliers16, 3);
+  int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
+  int32x4_t t124_0 = vmull_laneq_s16(vget_low_s16(a_6), multipliers16, 3);
+  int32x4_t t124_1 = vmull_high_laneq_s16(a_6, multipliers16, 3);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(b_4), multipliers16, 3);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, b_4, multipliers16, 3);
+  int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_0, t126_1, 14);
+  int32x4_t t129_0 = vmlsl_laneq_s16(t124_0, vget_low_s16(b_4), multipliers16, 3);
+  int32x4_t t129_1 = vmlsl_high_laneq_s16(t124_1, b_4, multipliers16, 3);
+  int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t129_0, t129_1, 14);
+  int16x8_t even0_2 = vaddq_s16(even0, odd7);
+  int16x8_t even15 = vsubq_s16(even0, odd7);
+  int16x8_t even1_2 = vaddq_s16(even1, odd6);
+  int16x8_t even14 = vsubq_s16(even1, odd6);
+  int16x8_t even2_2 = vaddq_s16(even2, odd5);
+  int16x8_t even13 = vsubq_s16(even2, odd5);
+  int16x8_t even3_2 = vaddq_s16(even3, odd4);
+  int16x8_t even12 = vsubq_s16(even3, odd4);
+  int16x8_t even4_2 = vaddq_s16(even4, odd3);
+  int16x8_t even11 = vsubq_s16(even4, odd3);
+  int16x8_t even5_2 = vaddq_s16(even5, odd2);
+  int16x8_t even10 = vsubq_s16(even5, odd2);
+  int16x8_t even6_2 = vaddq_s16(even6, odd1);
+  int16x8_t even9 = vsubq_s16(even6, odd1);
+  int16x8_t even7_2 = vaddq_s16(even7, odd0);
+  int16x8_t even8 = vsubq_s16(even7, odd0);
+  int16x8_t x1 = vld1q_s16(&coeffs[32]);
+  int16x8_t a_7 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 4);
+  int16x8_t a_8 = vqrdmulhq_laneq_s16(x1, multipliers16_2, 5);
+  int16x8_t x7 = vld1q_s16(&coeffs[224]);
+  int32x4_t t179_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x7), multipliers16_2,
+      6);
+  int32x4_t t179_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x7, multipliers16_2, 6);
+  int16x8_t a_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
+  int16x8_t a_10 = vqrdmulhq_laneq_s16(x7, multipliers16_2, 7);
+  int16x8_t x5 = vld1q_s16(&coeffs[160]);
+  int16x8_t a_11 = vqrdmulhq_laneq_s16(x5, multipliers16_3, 0);
+  int16x8_t a_12 = vqrdmulhq_laneq_s16(x5, multipliers16_3, 1);
+  int16x8_t x3 = vld1q_s16(&coeffs[96]);
+  int32x4_t t202_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x3), multipliers16_3,
+      2);
+  int32x4_t t202_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16_3, 2);
+  int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t202_0, t202_1, 14);
+  int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x3, multipliers16_3, 3);
+  int32x4_t t210_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_3, 4);
+  int32x4_t t210_1 = vmull_high_laneq_s16(a_8, multipliers16_3, 4);
+  int32x4_t t212_0 = vmlsl_laneq_s16(t210_0, vget_low_s16(a_7), multipliers16_3, 5);
+  int32x4_t t212_1 = vmlsl_high_laneq_s16(t210_1, a_7, multipliers16_3, 5);
+  int16x8_t a_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t212_0, t212_1, 14);
+  int32x4_t t214_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16_3, 5);
+  int32x4_t t214_1 = vmull_high_laneq_s16(a_8, multipliers16_3, 5);
+  int32x4_t t216_0 = vmlal_laneq_s16(t214_0, vget_low_s16(a_7), multipliers16_3, 4);
+  int32x4_t t216_1 = vmlal_high_laneq_s16(t214_1, a_7, multipliers16_3, 4);
+  int16x8_t a_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
+  int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_3, 6);
+  int32x4_t t221_1 = vmull_high_laneq_s16(a_9, multipliers16_3, 6);
+  int32x4_t t224_0 = vmlsl_laneq_s16(t221_0, vget_low_s16(a_10), multipliers16_3, 7);
+  int32x4_t t224_1 = vmlsl_high_laneq_s16(t221_1, a_10, multipliers16_3, 7);
+  int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t224_0, t224_1, 14);
+  int32x4_t t226_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_3, 7);
+  int32x4_t t226_1 = vmull_high_laneq_s16(a_9, multipliers16_3, 7);
+  int32x4_t t228_0 = vmlal_laneq_s16(t226_0, vget_low_s16(a_10), multipliers16_3, 6);
+  int32x4_t t228_1 = vmlal_high_laneq_s16(t226_1, a_10, multipliers16_3, 6);
+  int16x8_t b_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t228_0, t228_1, 14);
+  int32x4_t t232_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_4, 0);
+  int32x4_t t232_1 = vmull_high_laneq_s16(a_12, multipliers16_4, 0);
+  int32x4_t t234_0 = vmlsl_laneq_s16(t232_0, vget_low_s16(a_11), multipliers16_4, 1);
+  int32x4_t t234_1 = vmlsl_high_laneq_s16(t232_1, a_11, multipliers16_4, 1);
+  int16x8_t b_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t234_0, t234_1, 14);
+  int32x4_t t236_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_4, 1);
+  int32x4_t t236_1 = vmull_high_laneq_s16(a_12, multipliers16_4, 1);
+  int32x4_t t238_0 = vmlal_laneq_s16(t236_0, vget_low_s16(a_11), multipliers16_4, 0);
+  int32x4_t t238_1 = vmlal_high_laneq_s16(t236_1, a_11, multipliers16_4, 0);
+  int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t238_0, t238_1, 14);
+  int32x4_t t243_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_4, 2);
+  int32x4_t t243_1 = vmull_high_laneq_s16(turned0_2, multipliers16_4, 2);
+  int32x4_t t246_0 = vmlsl_laneq_s16(t243_0, vget_low_s16(turned1_2), multipliers16_4, 3);
+  int32x4_t t246_1 = vmlsl_high_laneq_s16(t243_1, turned1_2, multipliers16_4, 3);
+  int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0, t246_1, 14);
+  int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(turned0_2), multipliers16_4, 3);
+  int32x4_t t248_1 = vmull_high_laneq_s16(turned0_2, multipliers16_4, 3);
+  int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(turned1_2), multipliers16_4, 2);
+  int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, turned1_2, multipliers16_4, 2);
+  int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0, t250_1, 14);
+  int16x8_t a_17 = vaddq_s16(a_7, a_9);
+  int16x8_t b_9 = vsubq_s16(a_7, a_9);
+  int16x8_t a_18 = vaddq_s16(a_8, a_10);
+  int16x8_t a_19 = vsubq_s16(a_8, a_10);
+  int16x8_t a_20 = vaddq_s16(a_13, b_6);
+  int16x8_t b_10 = vsubq_s16(a_13, b_6);
+  int16x8_t a_21 = vaddq_s16(a_14, b_5);
+  int16x8_t a_22 = vsubq_s16(a_14, b_5);
+  int32x4_t t270_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_2, 0);
+  int32x4_t t270_1 = vmull_high_laneq_s16(a_19, multipliers16_2, 0);
+  int32x4_t t272_0 = vmlsl_laneq_s16(t270_0, vget_low_s16(b_9), multipliers16_2, 1);
+  int32x4_t t272_1 = vmlsl_high_laneq_s16(t270_1, b_9, multipliers16_2, 1);
+  int16x8_t a_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0, t272_1, 14);
+  int32x4_t t274_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_2, 1);
+  int32x4_t t274_1 = vmull_high_laneq_s16(a_19, multipliers16_2, 1);
+  int32x4_t t276_0 = vmlal_laneq_s16(t274_0, vget_low_s16(b_9), multipliers16_2, 0);
+  int32x4_t t276_1 = vmlal_high_laneq_s16(t274_1, b_9, multipliers16_2, 0);
+  int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0, t276_1, 14);
+  int32x4_t t280_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_2, 0);
+  int32x4_t t280_1 = vmull_high_laneq_s16(a_22, multipliers16_2, 0);
+  int32x4_t t282_0 = vmlsl_laneq_s16(t280_0, vget_low_s16(b_10), multipliers16_2, 1);
+  int32x4_t t282_1 = vmlsl_high_laneq_s16(t280_1, b_10, multipliers16_2, 1);
+  int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0, t282_1, 14);
+  int32x4_t t284_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_2, 1);
+  int32x4_t t284_1 = vmull_high_laneq_s16(a_22, multipliers16_2, 1);
+  int32x4_t t286_0 = vmlal_laneq_s16(t284_0, vget_low_s16(b_10), multipliers16_2, 0);
+  int32x4_t t286_1 = vmlal_high_laneq_s16(t284_1, b_10, multipliers16_2, 0);
+  int16x8_t a_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0, t286_1, 14);
+  int16x8_t b_11 = vaddq_s16(turned0_2, a_11);
+  int16x8_t t292 = vsubq_s16(turned0_2, a_11);
+  int16x8_t b_12 = vaddq_s16(turned1_2, a_12);
+  int16x8_t t296 = vsubq_s16(turned1_2, a_12);
+  int16x8_t b_13 = vaddq_s16(a_16, b_7);
+  int16x8_t t300 = vsubq_s16(a_16, b_7);
+  int16x8_t b_14 = vaddq_s16(a_15, b_8);
+  int16x8_t t304 = vsubq_s16(a_15, b_8);
+  int32x4_t t306_0 = vmull_laneq_s16(vget_low_s16(t292), multipliers16_2, 2);
+  int32x4_t t306_1 = vmull_high_laneq_s16(t292, multipliers16_2, 2);
+  int32x4_t t308_0 = vmlsl_laneq_s16(t306_0, vget_low_s16(t296), multipliers16_2, 3);
+  int32x4_t t308_1 = vmlsl_high_laneq_s16(t306_1, t296, multipliers16_2, 3);
+  int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t308_0, t308_1, 14);
+  int32x4_t t310_0 = vmull_laneq_s16(vget_low_s16(t292), multipliers16_2, 3);
+  int32x4_t t310_1 = vmull_high_laneq_s16(t292, multipliers16_2, 3);
+  int32x4_t t312_0 = vmlal_laneq_s16(t310_0, vget_low_s16(t296), multipliers16_2, 2);
+  int32x4_t t312_1 = vmlal_high_laneq_s16(t310_1, t296, multipliers16_2, 2);
+  int16x8_t b_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t312_0, t312_1, 14);
+  int32x4_t t316_0 = vmull_laneq_s16(vget_low_s16(t300), multipliers16_2, 2);
+  int32x4_t t316_1 = vmull_high_laneq_s16(t300, multipliers16_2, 2);
+  int32x4_t t318_0 = vmlsl_laneq_s16(t316_0, vget_low_s16(t304), multipliers16_2, 3);
+  int32x4_t t318_1 = vmlsl_high_laneq_s16(t316_1, t304, multipliers16_2, 3);
+  int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t318_0, t318_1, 14);
+  int32x4_t t320_0 = vmull_laneq_s16(vget_low_s16(t300), multipliers16_2, 3);
+  int32x4_t t320_1 = vmull_high_laneq_s16(t300, multipliers16_2, 3);
+  int32x4_t t322_0 = vmlal_laneq_s16(t320_0, vget_low_s16(t304), multipliers16_2, 2);
+  int32x4_t t322_1 = vmlal_high_laneq_s16(t320_1, t304, multipliers16_2, 2);
+  int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t322_0, t322_1, 14);
+  int16x8_t odd0_2 = vaddq_s16(a_17, b_11);
+  int16x8_t b_19 = vsubq_s16(a_17, b_11);
+  int16x8_t odd15 = vaddq_s16(a_18, b_12);
+  int16x8_t a_27 = vsubq_s16(a_18, b_12);
+  int16x8_t odd1_2 = vaddq_s16(a_20, b_13);
+  int16x8_t b_20 = vsubq_s16(a_20, b_13);
+  int16x8_t odd14 = vaddq_s16(a_21, b_14);
+  int16x8_t a_28 = vsubq_s16(a_21, b_14);
+  int16x8_t odd2_2 = vaddq_s16(a_25, b_18);
+  int16x8_t b_21 = vsubq_s16(a_25, b_18);
+  int16x8_t odd13 = vaddq_s16(a_26, b_17);
+  int16x8_t a_29 = vsubq_s16(a_26, b_17);
+  int16x8_t odd3_2 = vaddq_s16(a_23, b_16);
+  int16x8_t b_22 = vsubq_s16(a_23, b_16);
+  int16x8_t odd12 = vaddq_s16(a_24, b_15);
+  int16x8_t a_30 = vsubq_s16(a_24, b_15);
+  int32x4_t t358_0 = vmull_laneq_s16(vget_low_s16(a_27), multipliers16, 3);
+  int32x4_t t358_1 = vmull_high_laneq_s16(a_27, multipliers16, 3);
+  int32x4_t t360_0 = vmlal_laneq_s16(t358_0, vget_low_s16(b_19), multipliers16, 3);
+  int32x4_t t360_1 = vmlal_high_laneq_s16(t358_1, b_19, multipliers16, 3);
+  int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t360_0, t360_1, 14);
+  int32x4_t t363_0 = vmlsl_laneq_s16(t358_0, vget_low_s16(b_19), multipliers16, 3);
+  int32x4_t t363_1 = vmlsl_high_laneq_s16(t358_1, b_19, multipliers16, 3);
+  int16x8_t odd7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t363_0, t363_1, 14);
+  int32x4_t t366_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 3);
+  int32x4_t t366_1 = vmull_high_laneq_s16(a_28, multipliers16, 3);
+  int32x4_t t368_0 = vmlal_laneq_s16(t366_0, vget_low_s16(b_20), multipliers16, 3);
+  int32x4_t t368_1 = vmlal_high_laneq_s16(t366_1, b_20, multipliers16, 3);
+  int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t368_0, t368_1, 14);
+  int32x4_t t371_0 = vmlsl_laneq_s16(t366_0, vget_low_s16(b_20), multipliers16, 3);
+  int32x4_t t371_1 = vmlsl_high_laneq_s16(t366_1, b_20, multipliers16, 3);
+  int16x8_t odd6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t371_0, t371_1, 14);
+  int32x4_t t374_0 = vmull_laneq_s16(vget_low_s16(a_29), multipliers16, 3);
+  int32x4_t t374_1 = vmull_high_laneq_s16(a_29, multipliers16, 3);
+  int32x4_t t376_0 = vmlal_laneq_s16(t374_0, vget_low_s16(b_21), multipliers16, 3);
+  int32x4_t t376_1 = vmlal_high_laneq_s16(t374_1, b_21, multipliers16, 3);
+  int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t376_0, t376_1, 14);
+  int32x4_t t379_0 = vmlsl_laneq_s16(t374_0, vget_low_s16(b_21), multipliers16, 3);
+  int32x4_t t379_1 = vmlsl_high_laneq_s16(t374_1, b_21, multipliers16, 3);
+  int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t379_0, t379_1, 14);
+  int32x4_t t382_0 = vmull_laneq_s16(vget_low_s16(a_30), multipliers16, 3);
+  int32x4_t t382_1 = vmull_high_laneq_s16(a_30, multipliers16, 3);
+  int32x4_t t384_0 = vmlal_laneq_s16(t382_0, vget_low_s16(b_22), multipliers16, 3);
+  int32x4_t t384_1 = vmlal_high_laneq_s16(t382_1, b_22, multipliers16, 3);
+  int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t384_0, t384_1, 14);
+  int32x4_t t387_0 = vmlsl_laneq_s16(t382_0, vget_low_s16(b_22), multipliers16, 3);
+  int32x4_t t387_1 = vmlsl_high_laneq_s16(t382_1, b_22, multipliers16, 3);
+  int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t387_0, t387_1, 14);
+  int16x8_t t390 = vaddq_s16(even0_2, odd15);
+  int16x8_t t392 = vsubq_s16(even0_2, odd15);
+  int16x8_t t394 = vaddq_s16(even1_2, odd14);
+  int16x8_t t396 = vsubq_s16(even1_2, odd14);
+  int16x8_t t398 = vaddq_s16(even2_2, odd13);
+  int16x8_t t400 = vsubq_s16(even2_2, odd13);
+  int16x8_t t402 = vaddq_s16(even3_2, odd12);
+  int16x8_t t404 = vsubq_s16(even3_2, odd12);
+  int16x8_t t406 = vaddq_s16(even4_2, odd11);
+  int16x8_t t408 = vsubq_s16(even4_2, odd11);
+  int16x8_t t410 = vaddq_s16(even5_2, odd10);
+  int16x8_t t412 = vsubq_s16(even5_2, odd10);
+  int16x8_t t414 = vaddq_s16(even6_2, odd9);
+  int16x8_t t416 = vsubq_s16(even6_2, odd9);
+  int16x8_t t418 = vaddq_s16(even7_2, odd8);
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t390), vreinterpretq_u16_s16(t394));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t390), vreinterpretq_u16_s16(t394));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t398), vreinterpretq_u16_s16(t402));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t398), vreinterpretq_u16_s16(t402));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(t410));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t406), vreinterpretq_u16_s16(t410));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t414), vreinterpretq_u16_s16(t418));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t414), vreinterpretq_u16_s16(t418));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
   vst1q_u16((uint16_t *)&rows[0][0], row0);
   vst1q_u16((uint16_t *)&rows[1][0], row1);
@@ -836,46 +835,46 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
   vst1q_u16((uint16_t *)&rows[5][0], row5);
   vst1q_u16((uint16_t *)&rows[6][0], row6);
   vst1q_u16((uint16_t *)&rows[7][0], row7);
-  const int16x8_t t420 = vsubq_s16(even7_2, odd8);
-  const uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t420), vreinterpretq_u16_s16(t416));
-  const uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t420), vreinterpretq_u16_s16(t416));
-  const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t412), vreinterpretq_u16_s16(t408));
-  const uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t412), vreinterpretq_u16_s16(t408));
-  const uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t404), vreinterpretq_u16_s16(t400));
-  const uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t404), vreinterpretq_u16_s16(t400));
-  const uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t396), vreinterpretq_u16_s16(t392));
-  const uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t396), vreinterpretq_u16_s16(t392));
-  const uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+  int16x8_t t420 = vsubq_s16(even7_2, odd8);
+  uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t420), vreinterpretq_u16_s16(t416));
+  uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t420), vreinterpretq_u16_s16(t416));
+  uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t412), vreinterpretq_u16_s16(t408));
+  uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t412), vreinterpretq_u16_s16(t408));
+  uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t404), vreinterpretq_u16_s16(t400));
+  uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t404), vreinterpretq_u16_s16(t400));
+  uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t396), vreinterpretq_u16_s16(t392));
+  uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t396), vreinterpretq_u16_s16(t392));
+  uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+  uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
       vreinterpretq_u32_u16(t0_2_2)));
-  const uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+  uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
       vreinterpretq_u32_u16(t0_3_2)));
-  const uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+  uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
       vreinterpretq_u32_u16(t0_3_2)));
-  const uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+  uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
       vreinterpretq_u32_u16(t0_6_2)));
-  const uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+  uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
       vreinterpretq_u32_u16(t0_6_2)));
-  const uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+  uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
       vreinterpretq_u32_u16(t0_7_2)));
-  const uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+  uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
       vreinterpretq_u32_u16(t0_7_2)));
-  const uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+  uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
       vreinterpretq_u64_u16(t1_4_2)));
-  const uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+  uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
       vreinterpretq_u64_u16(t1_5_2)));
-  const uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6_2)));
-  const uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+  uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
       vreinterpretq_u64_u16(t1_7_2)));
-  const uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+  uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
       vreinterpretq_u64_u16(t1_4_2)));
-  const uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+  uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
       vreinterpretq_u64_u16(t1_5_2)));
-  const uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+  uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
       vreinterpretq_u64_u16(t1_6_2)));
-  const uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+  uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
       vreinterpretq_u64_u16(t1_7_2)));
   vst1q_u16((uint16_t *)&rows[0][24], row0_2);
   vst1q_u16((uint16_t *)&rows[1][24], row1_2);
@@ -885,60 +884,60 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
   vst1q_u16((uint16_t *)&rows[5][24], row5_2);
   vst1q_u16((uint16_t *)&rows[6][24], row6_2);
   vst1q_u16((uint16_t *)&rows[7][24], row7_2);
-  const int16x8_t t422 = vaddq_s16(even8, odd7_2);
-  const int16x8_t t424 = vsubq_s16(even8, odd7_2);
-  const int16x8_t t426 = vaddq_s16(even9, odd6_2);
-  const int16x8_t t428 = vsubq_s16(even9, odd6_2);
-  const int16x8_t t430 = vaddq_s16(even10, odd5_2);
-  const int16x8_t t432 = vsubq_s16(even10, odd5_2);
-  const int16x8_t t434 = vaddq_s16(even11, odd4_2);
-  const int16x8_t t436 = vsubq_s16(even11, odd4_2);
-  const int16x8_t t438 = vaddq_s16(even12, odd3_2);
-  const int16x8_t t440 = vsubq_s16(even12, odd3_2);
-  const int16x8_t t442 = vaddq_s16(even13, odd2_2);
-  const int16x8_t t444 = vsubq_s16(even13, odd2_2);
-  const int16x8_t t446 = vaddq_s16(even14, odd1_2);
-  const int16x8_t t448 = vsubq_s16(even14, odd1_2);
-  const int16x8_t t450 = vaddq_s16(even15, odd0_2);
-  const uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t422), vreinterpretq_u16_s16(t426));
-  const uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t422), vreinterpretq_u16_s16(t426));
-  const uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t430), vreinterpretq_u16_s16(t434));
-  const uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t430), vreinterpretq_u16_s16(t434));
-  const uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t438), vreinterpretq_u16_s16(t442));
-  const uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t438), vreinterpretq_u16_s16(t442));
-  const uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t446), vreinterpretq_u16_s16(t450));
-  const uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t446), vreinterpretq_u16_s16(t450));
-  const uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
+  int16x8_t t422 = vaddq_s16(even8, odd7_2);
+  int16x8_t t424 = vsubq_s16(even8, odd7_2);
+  int16x8_t t426 = vaddq_s16(even9, odd6_2);
+  int16x8_t t428 = vsubq_s16(even9, odd6_2);
+  int16x8_t t430 = vaddq_s16(even10, odd5_2);
+  int16x8_t t432 = vsubq_s16(even10, odd5_2);
+  int16x8_t t434 = vaddq_s16(even11, odd4_2);
+  int16x8_t t436 = vsubq_s16(even11, odd4_2);
+  int16x8_t t438 = vaddq_s16(even12, odd3_2);
+  int16x8_t t440 = vsubq_s16(even12, odd3_2);
+  int16x8_t t442 = vaddq_s16(even13, odd2_2);
+  int16x8_t t444 = vsubq_s16(even13, odd2_2);
+  int16x8_t t446 = vaddq_s16(even14, odd1_2);
+  int16x8_t t448 = vsubq_s16(even14, odd1_2);
+  int16x8_t t450 = vaddq_s16(even15, odd0_2);
+  uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t422), vreinterpretq_u16_s16(t426));
+  uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t422), vreinterpretq_u16_s16(t426));
+  uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t430), vreinterpretq_u16_s16(t434));
+  uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t430), vreinterpretq_u16_s16(t434));
+  uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t438), vreinterpretq_u16_s16(t442));
+  uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t438), vreinterpretq_u16_s16(t442));
+  uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t446), vreinterpretq_u16_s16(t450));
+  uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t446), vreinterpretq_u16_s16(t450));
+  uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
       vreinterpretq_u32_u16(t0_2_3)));
-  const uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
+  uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
       vreinterpretq_u32_u16(t0_2_3)));
-  const uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
+  uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
       vreinterpretq_u32_u16(t0_3_3)));
-  const uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
+  uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
       vreinterpretq_u32_u16(t0_3_3)));
-  const uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
+  uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
       vreinterpretq_u32_u16(t0_6_3)));
-  const uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
+  uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
       vreinterpretq_u32_u16(t0_6_3)));
-  const uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
+  uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
       vreinterpretq_u32_u16(t0_7_3)));
-  const uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
+  uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
       vreinterpretq_u32_u16(t0_7_3)));
-  const uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
+  uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
       vreinterpretq_u64_u16(t1_4_3)));
-  const uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
+  uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
       vreinterpretq_u64_u16(t1_5_3)));
-  const uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
+  uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
       vreinterpretq_u64_u16(t1_6_3)));
-  const uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
+  uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
       vreinterpretq_u64_u16(t1_7_3)));
-  const uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
+  uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
       vreinterpretq_u64_u16(t1_4_3)));
-  const uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
+  uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
       vreinterpretq_u64_u16(t1_5_3)));
-  const uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
+  uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
       vreinterpretq_u64_u16(t1_6_3)));
-  const uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
+  uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
       vreinterpretq_u64_u16(t1_7_3)));
   vst1q_u16((uint16_t *)&rows[0][8], row0_3);
   vst1q_u16((uint16_t *)&rows[1][8], row1_3);
@@ -948,46 +947,46 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
   vst1q_u16((uint16_t *)&rows[5][8], row5_3);
   vst1q_u16((uint16_t *)&rows[6][8], row6_3);
   vst1q_u16((uint16_t *)&rows[7][8], row7_3);
-  const int16x8_t t452 = vsubq_s16(even15, odd0_2);
-  const uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t452), vreinterpretq_u16_s16(t448));
-  const uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t452), vreinterpretq_u16_s16(t448));
-  const uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(t440));
-  const uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(t440));
-  const uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t436), vreinterpretq_u16_s16(t432));
-  const uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t436), vreinterpretq_u16_s16(t432));
-  const uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t428), vreinterpretq_u16_s16(t424));
-  const uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t428), vreinterpretq_u16_s16(t424));
-  const uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
+  int16x8_t t452 = vsubq_s16(even15, odd0_2);
+  uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t452), vreinterpretq_u16_s16(t448));
+  uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t452), vreinterpretq_u16_s16(t448));
+  uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(t440));
+  uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t444), vreinterpretq_u16_s16(t440));
+  uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t436), vreinterpretq_u16_s16(t432));
+  uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t436), vreinterpretq_u16_s16(t432));
+  uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t428), vreinterpretq_u16_s16(t424));
+  uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t428), vreinterpretq_u16_s16(t424));
+  uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
       vreinterpretq_u32_u16(t0_2_4)));
-  const uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
+  uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
       vreinterpretq_u32_u16(t0_2_4)));
-  const uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
+  uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
       vreinterpretq_u32_u16(t0_3_4)));
-  const uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
+  uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
       vreinterpretq_u32_u16(t0_3_4)));
-  const uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
+  uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
       vreinterpretq_u32_u16(t0_6_4)));
-  const uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
+  uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
       vreinterpretq_u32_u16(t0_6_4)));
-  const uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
+  uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
       vreinterpretq_u32_u16(t0_7_4)));
-  const uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
+  uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
       vreinterpretq_u32_u16(t0_7_4)));
-  const uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
+  uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
       vreinterpretq_u64_u16(t1_4_4)));
-  const uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
+  uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
       vreinterpretq_u64_u16(t1_5_4)));
-  const uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
+  uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
       vreinterpretq_u64_u16(t1_6_4)));
-  const uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
+  uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
       vreinterpretq_u64_u16(t1_7_4)));
-  const uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
+  uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
       vreinterpretq_u64_u16(t1_4_4)));
-  const uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
+  uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
       vreinterpretq_u64_u16(t1_5_4)));
-  const uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
+  uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
       vreinterpretq_u64_u16(t1_6_4)));
-  const uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
+  uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
       vreinterpretq_u64_u16(t1_7_4)));
   vst1q_u16((uint16_t *)&rows[0][16], row0_4);
   vst1q_u16((uint16_t *)&rows[1][16], row1_4);
@@ -1000,112 +999,111 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
   /* stage 2 of 3: x = 0..3, x_in = 0..7; writes n_part1, n_part2, n_part3 */
   {
     for (int x = 0; x < 4; x++) {
-      const int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
-      const int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
-      const int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
-      const int16x8_t s4_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 1);
-      const int16x8_t s7_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 2);
-      const int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(s7_2), multipliers16, 3);
-      const int32x4_t t20_1 = vmull_high_laneq_s16(s7_2, multipliers16, 3);
-      const int32x4_t t22_0 = vmlal_laneq_s16(t20_0, vget_low_s16(s4_2), multipliers16, 3);
-      const int32x4_t t22_1 = vmlal_high_laneq_s16(t20_1, s4_2, multipliers16, 3);
-      const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
-      const int32x4_t t25_0 = vmlsl_laneq_s16(t20_0, vget_low_s16(s4_2), multipliers16, 3);
-      const int32x4_t t25_1 = vmlsl_high_laneq_s16(t20_1, s4_2, multipliers16, 3);
-      const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
-      const int16x8_t even0_3 = vaddq_s16(s0_2, s7_2);
-      const int16x8_t even7_3 = vsubq_s16(s0_2, s7_2);
+      int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
+      int16x8_t s0_2 = vqrdmulhq_laneq_s16(x0_2, multipliers16, 0);
+      int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
+      int16x8_t s4_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 1);
+      int16x8_t s7_2 = vqrdmulhq_laneq_s16(x4_2, multipliers16, 2);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(s7_2), multipliers16, 3);
+      int32x4_t t20_1 = vmull_high_laneq_s16(s7_2, multipliers16, 3);
+      int32x4_t t22_0 = vmlal_laneq_s16(t20_0, vget_low_s16(s4_2), multipliers16, 3);
+      int32x4_t t22_1 = vmlal_high_laneq_s16(t20_1, s4_2, multipliers16, 3);
+      int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
+      int32x4_t t25_0 = vmlsl_laneq_s16(t20_0, vget_low_s16(s4_2), multipliers16, 3);
+      int32x4_t t25_1 = vmlsl_high_laneq_s16(t20_1, s4_2, multipliers16, 3);
+      int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
+      int16x8_t even0_3 = vaddq_s16(s0_2, s7_2);
+      int16x8_t even7_3 = vsubq_s16(s0_2, s7_2);
       vst1q_s16(&n_part1[0][8*x], even7_3);
-      const int16x8_t even1_3 = vaddq_s16(s0_2, m6_2);
-      const int16x8_t even6_3 = vsubq_s16(s0_2, m6_2);
-      const int16x8_t even2_3 = vaddq_s16(s0_2, m5_2);
-      const int16x8_t even5_3 = vsubq_s16(s0_2, m5_2);
-      const int16x8_t even3_3 = vaddq_s16(s0_2, s4_2);
-      const int16x8_t even4_3 = vsubq_s16(s0_2, s4_2);
-      const int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
-      const int16x8_t a_31 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 4);
-      const int16x8_t a_32 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 5);
-      const int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
-      const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t61_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x6_2),
+      int16x8_t even1_3 = vaddq_s16(s0_2, m6_2);
+      int16x8_t even6_3 = vsubq_s16(s0_2, m6_2);
+      int16x8_t even2_3 = vaddq_s16(s0_2, m5_2);
+      int16x8_t even5_3 = vsubq_s16(s0_2, m5_2);
+      int16x8_t even3_3 = vaddq_s16(s0_2, s4_2);
+      int16x8_t even4_3 = vsubq_s16(s0_2, s4_2);
+      int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
+      int16x8_t a_31 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 4);
+      int16x8_t a_32 = vqrdmulhq_laneq_s16(x2_2, multipliers16, 5);
+      int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
+      uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t61_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x6_2),
           multipliers16, 6);
-      const int32x4_t t61_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x6_2,
-          multipliers16, 6);
-      const int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
-      const int16x8_t turned1_3 = vqrdmulhq_laneq_s16(x6_2, multipliers16, 7);
-      const int32x4_t t71_0 = vmull_laneq_s16(vget_low_s16(a_32), multipliers16_2, 0);
-      const int32x4_t t71_1 = vmull_high_laneq_s16(a_32, multipliers16_2, 0);
-      const int32x4_t t74_0 = vmlsl_laneq_s16(t71_0, vget_low_s16(a_31), multipliers16_2, 1);
-      const int32x4_t t74_1 = vmlsl_high_laneq_s16(t71_1, a_31, multipliers16_2, 1);
-      const int16x8_t a_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-      const int32x4_t t76_0 = vmull_laneq_s16(vget_low_s16(a_32), multipliers16_2, 1);
-      const int32x4_t t76_1 = vmull_high_laneq_s16(a_32, multipliers16_2, 1);
-      const int32x4_t t78_0_2 = vmlal_laneq_s16(t76_0, vget_low_s16(a_31), multipliers16_2, 0);
-      const int32x4_t t78_1_2 = vmlal_high_laneq_s16(t76_1, a_31, multipliers16_2, 0);
-      const int16x8_t a_34 = DAEDALUS_NARROW_N(rshrn, s32, s16, t78_0_2, t78_1_2, 14);
-      const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(turned0_3), multipliers16_2, 2);
-      const int32x4_t t83_1 = vmull_high_laneq_s16(turned0_3, multipliers16_2, 2);
-      const int32x4_t t86_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(turned1_3), multipliers16_2, 3);
-      const int32x4_t t86_1 = vmlsl_high_laneq_s16(t83_1, turned1_3, multipliers16_2, 3);
-      const int16x8_t b_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-      const int32x4_t t88_0 = vmull_laneq_s16(vget_low_s16(turned0_3), multipliers16_2, 3);
-      const int32x4_t t88_1 = vmull_high_laneq_s16(turned0_3, multipliers16_2, 3);
-      const int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(turned1_3), multipliers16_2, 2);
-      const int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, turned1_3, multipliers16_2, 2);
-      const int16x8_t b_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t90_0, t90_1, 14);
-      const int16x8_t odd0_3 = vaddq_s16(a_31, turned0_3);
+      int32x4_t t61_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x6_2, multipliers16, 6);
+      int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
+      int16x8_t turned1_3 = vqrdmulhq_laneq_s16(x6_2, multipliers16, 7);
+      int32x4_t t71_0 = vmull_laneq_s16(vget_low_s16(a_32), multipliers16_2, 0);
+      int32x4_t t71_1 = vmull_high_laneq_s16(a_32, multipliers16_2, 0);
+      int32x4_t t74_0 = vmlsl_laneq_s16(t71_0, vget_low_s16(a_31), multipliers16_2, 1);
+      int32x4_t t74_1 = vmlsl_high_laneq_s16(t71_1, a_31, multipliers16_2, 1);
+      int16x8_t a_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+      int32x4_t t76_0 = vmull_laneq_s16(vget_low_s16(a_32), multipliers16_2, 1);
+      int32x4_t t76_1 = vmull_high_laneq_s16(a_32, multipliers16_2, 1);
+      int32x4_t t78_0_2 = vmlal_laneq_s16(t76_0, vget_low_s16(a_31), multipliers16_2, 0);
+      int32x4_t t78_1_2 = vmlal_high_laneq_s16(t76_1, a_31, multipliers16_2, 0);
+      int16x8_t a_34 = DAEDALUS_NARROW_N(rshrn, s32, s16, t78_0_2, t78_1_2, 14);
+      int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(turned0_3), multipliers16_2, 2);
+      int32x4_t t83_1 = vmull_high_laneq_s16(turned0_3, multipliers16_2, 2);
+      int32x4_t t86_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(turned1_3), multipliers16_2, 3);
+      int32x4_t t86_1 = vmlsl_high_laneq_s16(t83_1, turned1_3, multipliers16_2, 3);
+      int16x8_t b_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
+      int32x4_t t88_0 = vmull_laneq_s16(vget_low_s16(turned0_3), multipliers16_2, 3);
+      int32x4_t t88_1 = vmull_high_laneq_s16(turned0_3, multipliers16_2, 3);
+      int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(turned1_3), multipliers16_2, 2);
+      int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, turned1_3, multipliers16_2, 2);
+      int16x8_t b_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t90_0, t90_1, 14);
+      int16x8_t odd0_3 = vaddq_s16(a_31, turned0_3);
       vst1q_s16(&n_part2[0][8*x], odd0_3);
-      const int16x8_t b_25 = vsubq_s16(a_31, turned0_3);
-      const int16x8_t odd7_3 = vaddq_s16(a_32, turned1_3);
-      const int16x8_t a_35 = vsubq_s16(a_32, turned1_3);
-      const int16x8_t odd1_3 = vaddq_s16(a_33, b_24);
-      const int16x8_t b_26 = vsubq_s16(a_33, b_24);
-      const int16x8_t odd6_3 = vaddq_s16(a_34, b_23);
-      const int16x8_t a_36 = vsubq_s16(a_34, b_23);
-      const int32x4_t t110_0 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16, 3);
-      const int32x4_t t110_1 = vmull_high_laneq_s16(a_35, multipliers16, 3);
-      const int32x4_t t112_0 = vmlal_laneq_s16(t110_0, vget_low_s16(b_25), multipliers16, 3);
-      const int32x4_t t112_1 = vmlal_high_laneq_s16(t110_1, b_25, multipliers16, 3);
-      const int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t112_0, t112_1, 14);
-      const int32x4_t t115_0 = vmlsl_laneq_s16(t110_0, vget_low_s16(b_25), multipliers16, 3);
-      const int32x4_t t115_1 = vmlsl_high_laneq_s16(t110_1, b_25, multipliers16, 3);
-      const int16x8_t odd3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t115_0, t115_1, 14);
-      const int32x4_t t118_0_2 = vmull_laneq_s16(vget_low_s16(a_36), multipliers16, 3);
-      const int32x4_t t118_1_2 = vmull_high_laneq_s16(a_36, multipliers16, 3);
-      const int32x4_t t120_0 = vmlal_laneq_s16(t118_0_2, vget_low_s16(b_26), multipliers16, 3);
-      const int32x4_t t120_1 = vmlal_high_laneq_s16(t118_1_2, b_26, multipliers16, 3);
-      const int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t120_0, t120_1, 14);
-      const int32x4_t t123_0 = vmlsl_laneq_s16(t118_0_2, vget_low_s16(b_26), multipliers16, 3);
-      const int32x4_t t123_1 = vmlsl_high_laneq_s16(t118_1_2, b_26, multipliers16, 3);
-      const int16x8_t odd2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t123_0, t123_1, 14);
-      const int16x8_t even0_4 = vaddq_s16(even0_3, odd7_3);
+      int16x8_t b_25 = vsubq_s16(a_31, turned0_3);
+      int16x8_t odd7_3 = vaddq_s16(a_32, turned1_3);
+      int16x8_t a_35 = vsubq_s16(a_32, turned1_3);
+      int16x8_t odd1_3 = vaddq_s16(a_33, b_24);
+      int16x8_t b_26 = vsubq_s16(a_33, b_24);
+      int16x8_t odd6_3 = vaddq_s16(a_34, b_23);
+      int16x8_t a_36 = vsubq_s16(a_34, b_23);
+      int32x4_t t110_0 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16, 3);
+      int32x4_t t110_1 = vmull_high_laneq_s16(a_35, multipliers16, 3);
+      int32x4_t t112_0 = vmlal_laneq_s16(t110_0, vget_low_s16(b_25), multipliers16, 3);
+      int32x4_t t112_1 = vmlal_high_laneq_s16(t110_1, b_25, multipliers16, 3);
+      int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t112_0, t112_1, 14);
+      int32x4_t t115_0 = vmlsl_laneq_s16(t110_0, vget_low_s16(b_25), multipliers16, 3);
+      int32x4_t t115_1 = vmlsl_high_laneq_s16(t110_1, b_25, multipliers16, 3);
+      int16x8_t odd3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t115_0, t115_1, 14);
+      int32x4_t t118_0_2 = vmull_laneq_s16(vget_low_s16(a_36), multipliers16, 3);
+      int32x4_t t118_1_2 = vmull_high_laneq_s16(a_36, multipliers16, 3);
+      int32x4_t t120_0 = vmlal_laneq_s16(t118_0_2, vget_low_s16(b_26), multipliers16, 3);
+      int32x4_t t120_1 = vmlal_high_laneq_s16(t118_1_2, b_26, multipliers16, 3);
+      int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t120_0, t120_1, 14);
+      int32x4_t t123_0 = vmlsl_laneq_s16(t118_0_2, vget_low_s16(b_26), multipliers16, 3);
+      int32x4_t t123_1 = vmlsl_high_laneq_s16(t118_1_2, b_26, multipliers16, 3);
+      int16x8_t odd2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t123_0, t123_1, 14);
+      int16x8_t even0_4 = vaddq_s16(even0_3, odd7_3);
       vst1q_s16(&n_part1[1][8*x], even0_4);
-      const int16x8_t even15_2 = vsubq_s16(even0_3, odd7_3);
+      int16x8_t even15_2 = vsubq_s16(even0_3, odd7_3);
       vst1q_s16(&n_part1[2][8*x], even15_2);
-      const int16x8_t even1_4 = vaddq_s16(even1_3, odd6_3);
+      int16x8_t even1_4 = vaddq_s16(even1_3, odd6_3);
       vst1q_s16(&n_part1[3][8*x], even1_4);
-      const int16x8_t even14_2 = vsubq_s16(even1_3, odd6_3);
+      int16x8_t even14_2 = vsubq_s16(even1_3, odd6_3);
       vst1q_s16(&n_part1[4][8*x], even14_2);
-      const int16x8_t even2_4 = vaddq_s16(even2_3, odd5_3);
+      int16x8_t even2_4 = vaddq_s16(even2_3, odd5_3);
       vst1q_s16(&n_part1[5][8*x], even2_4);
-      const int16x8_t even13_2 = vsubq_s16(even2_3, odd5_3);
+      int16x8_t even13_2 = vsubq_s16(even2_3, odd5_3);
       vst1q_s16(&n_part1[6][8*x], even13_2);
-      const int16x8_t even3_4 = vaddq_s16(even3_3, odd4_3);
+      int16x8_t even3_4 = vaddq_s16(even3_3, odd4_3);
       vst1q_s16(&n_part1[7][8*x], even3_4);
-      const int16x8_t even12_2 = vsubq_s16(even3_3, odd4_3);
+      int16x8_t even12_2 = vsubq_s16(even3_3, odd4_3);
       vst1q_s16(&n_part1[8][8*x], even12_2);
-      const int16x8_t even4_4 = vaddq_s16(even4_3, odd3_3);
+      int16x8_t even4_4 = vaddq_s16(even4_3, odd3_3);
       vst1q_s16(&n_part1[9][8*x], even4_4);
-      const int16x8_t even11_2 = vsubq_s16(even4_3, odd3_3);
+      int16x8_t even11_2 = vsubq_s16(even4_3, odd3_3);
       vst1q_s16(&n_part1[10][8*x], even11_2);
-      const int16x8_t even5_4 = vaddq_s16(even5_3, odd2_3);
+      int16x8_t even5_4 = vaddq_s16(even5_3, odd2_3);
       vst1q_s16(&n_part1[11][8*x], even5_4);
-      const int16x8_t even10_2 = vsubq_s16(even5_3, odd2_3);
+      int16x8_t even10_2 = vsubq_s16(even5_3, odd2_3);
       vst1q_s16(&n_part1[12][8*x], even10_2);
-      const int16x8_t even6_4 = vaddq_s16(even6_3, odd1_3);
+      int16x8_t even6_4 = vaddq_s16(even6_3, odd1_3);
       vst1q_s16(&n_part1[13][8*x], even6_4);
-      const int32x4_t even9_0 = vsubl_s16(vget_low_s16(even6_3), vget_low_s16(odd1_3));
-      const int32x4_t even9_1 = vsubl_high_s16(even6_3, odd1_3);
+      int32x4_t even9_0 = vsubl_s16(vget_low_s16(even6_3), vget_low_s16(odd1_3));
+      int32x4_t even9_1 = vsubl_high_s16(even6_3, odd1_3);
       vst1q_s32(&n_part3[0][8*x], even9_0);
       vst1q_s32(&n_part3[0][8*x + 4], even9_1);
     }
@@ -1113,383 +1111,381 @@ static inline void one_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_s
   /* stage 3 of 3: x = 0..3, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 4; x++) {
-      const int32x4_t even9_0_2 = vld1q_s32(&n_part3[0][8*x]);
-      const int32x4_t even9_1_2 = vld1q_s32(&n_part3[0][8*x + 4]);
-      const int16x8_t even9_2 = DAEDALUS_NARROW(movn, s32, s16, even9_0_2, even9_1_2);
-      const int16x8_t t9 = vld1q_s16(&n_part2[0][8*x]);
-      const int16x8_t t3 = vld1q_s16(&n_part1[0][8*x]);
-      const int16x8_t even7_4 = vaddq_s16(t3, t9);
-      const int16x8_t even8_2 = vsubq_s16(t3, t9);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int16x8_t a_37 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 4);
-      const int16x8_t a_38 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 5);
-      const int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
-      const uint32x4_t k0_3 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t45_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x7_2),
+      int32x4_t even9_0_2 = vld1q_s32(&n_part3[0][8*x]);
+      int32x4_t even9_1_2 = vld1q_s32(&n_part3[0][8*x + 4]);
+      int16x8_t even9_2 = DAEDALUS_NARROW(movn, s32, s16, even9_0_2, even9_1_2);
+      int16x8_t t9 = vld1q_s16(&n_part2[0][8*x]);
+      int16x8_t t3 = vld1q_s16(&n_part1[0][8*x]);
+      int16x8_t even7_4 = vaddq_s16(t3, t9);
+      int16x8_t even8_2 = vsubq_s16(t3, t9);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int16x8_t a_37 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 4);
+      int16x8_t a_38 = vqrdmulhq_laneq_s16(x1_2, multipliers16_2, 5);
+      int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
+      uint32x4_t k0_3 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t45_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x7_2),
           multipliers16_2, 6);
-      const int32x4_t t45_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x7_2,
-          multipliers16_2, 6);
-      const int16x8_t a_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-      const int16x8_t a_40 = vqrdmulhq_laneq_s16(x7_2, multipliers16_2, 7);
-      const int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
-      const int16x8_t a_41 = vqrdmulhq_laneq_s16(x5_2, multipliers16_3, 0);
-      const int16x8_t a_42 = vqrdmulhq_laneq_s16(x5_2, multipliers16_3, 1);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const int32x4_t t70_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x3_2),
+      int32x4_t t45_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x7_2, multipliers16_2, 6);
+      int16x8_t a_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+      int16x8_t a_40 = vqrdmulhq_laneq_s16(x7_2, multipliers16_2, 7);
+      int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
+      int16x8_t a_41 = vqrdmulhq_laneq_s16(x5_2, multipliers16_3, 0);
+      int16x8_t a_42 = vqrdmulhq_laneq_s16(x5_2, multipliers16_3, 1);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      int32x4_t t70_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x3_2),
           multipliers16_3, 2);
-      const int32x4_t t70_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x3_2,
-          multipliers16_3, 2);
-      const int16x8_t turned0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t70_0_2, t70_1_2, 14);
-      const int16x8_t turned1_4 = vqrdmulhq_laneq_s16(x3_2, multipliers16_3, 3);
-      const int32x4_t t79_0 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16_3, 4);
-      const int32x4_t t79_1 = vmull_high_laneq_s16(a_38, multipliers16_3, 4);
-      const int32x4_t t81_0 = vmlsl_laneq_s16(t79_0, vget_low_s16(a_37), multipliers16_3, 5);
-      const int32x4_t t81_1 = vmlsl_high_laneq_s16(t79_1, a_37, multipliers16_3, 5);
-      const int16x8_t a_43 = DAEDALUS_NARROW_N(rshrn, s32, s16, t81_0, t81_1, 14);
-      const int32x4_t t83_0_2 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16_3, 5);
-      const int32x4_t t83_1_2 = vmull_high_laneq_s16(a_38, multipliers16_3, 5);
-      const int32x4_t t85_0 = vmlal_laneq_s16(t83_0_2, vget_low_s16(a_37), multipliers16_3, 4);
-      const int32x4_t t85_1 = vmlal_high_laneq_s16(t83_1_2, a_37, multipliers16_3, 4);
-      const int16x8_t a_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t85_0, t85_1, 14);
-      const int32x4_t t90_0_2 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16_3, 6);
-      const int32x4_t t90_1_2 = vmull_high_laneq_s16(a_39, multipliers16_3, 6);
-      const int32x4_t t93_0 = vmlsl_laneq_s16(t90_0_2, vget_low_s16(a_40), multipliers16_3, 7);
-      const int32x4_t t93_1 = vmlsl_high_laneq_s16(t90_1_2, a_40, multipliers16_3, 7);
-      const int16x8_t b_27 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0, t93_1, 14);
-      const int32x4_t t95_0 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16_3, 7);
-      const int32x4_t t95_1 = vmull_high_laneq_s16(a_39, multipliers16_3, 7);
-      const int32x4_t t97_0 = vmlal_laneq_s16(t95_0, vget_low_s16(a_40), multipliers16_3, 6);
-      const int32x4_t t97_1 = vmlal_high_laneq_s16(t95_1, a_40, multipliers16_3, 6);
-      const int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t97_0, t97_1, 14);
-      const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(a_42), multipliers16_4, 0);
-      const int32x4_t t102_1 = vmull_high_laneq_s16(a_42, multipliers16_4, 0);
-      const int32x4_t t105_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(a_41), multipliers16_4, 1);
-      const int32x4_t t105_1 = vmlsl_high_laneq_s16(t102_1, a_41, multipliers16_4, 1);
-      const int16x8_t b_29 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
-      const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(a_42), multipliers16_4, 1);
-      const int32x4_t t107_1 = vmull_high_laneq_s16(a_42, multipliers16_4, 1);
-      const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(a_41), multipliers16_4, 0);
-      const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, a_41, multipliers16_4, 0);
-      const int16x8_t b_30 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
-      const int32x4_t t114_0 = vmull_laneq_s16(vget_low_s16(turned0_4), multipliers16_4, 2);
-      const int32x4_t t114_1 = vmull_high_laneq_s16(turned0_4, multipliers16_4, 2);
-      const int32x4_t t117_0 = vmlsl_laneq_s16(t114_0, vget_low_s16(turned1_4), multipliers16_4, 3);
-      const int32x4_t t117_1 = vmlsl_high_laneq_s16(t114_1, turned1_4, multipliers16_4, 3);
-      const int16x8_t a_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
-      const int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(turned0_4), multipliers16_4, 3);
-      const int32x4_t t119_1 = vmull_high_laneq_s16(turned0_4, multipliers16_4, 3);
-      const int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0, vget_low_s16(turned1_4), multipliers16_4,
+      int32x4_t t70_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x3_2, multipliers16_3,
           2);
-      const int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1, turned1_4, multipliers16_4, 2);
-      const int16x8_t a_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
-      const int16x8_t a_47 = vaddq_s16(a_37, a_39);
-      const int16x8_t b_31 = vsubq_s16(a_37, a_39);
-      const int16x8_t a_48 = vaddq_s16(a_38, a_40);
-      const int16x8_t a_49 = vsubq_s16(a_38, a_40);
-      const int16x8_t a_50 = vaddq_s16(a_43, b_28);
-      const int16x8_t b_32 = vsubq_s16(a_43, b_28);
-      const int16x8_t a_51 = vaddq_s16(a_44, b_27);
-      const int16x8_t a_52 = vsubq_s16(a_44, b_27);
-      const int32x4_t t141_0 = vmull_laneq_s16(vget_low_s16(a_49), multipliers16_2, 0);
-      const int32x4_t t141_1 = vmull_high_laneq_s16(a_49, multipliers16_2, 0);
-      const int32x4_t t143_0 = vmlsl_laneq_s16(t141_0, vget_low_s16(b_31), multipliers16_2, 1);
-      const int32x4_t t143_1 = vmlsl_high_laneq_s16(t141_1, b_31, multipliers16_2, 1);
-      const int16x8_t a_53 = DAEDALUS_NARROW_N(rshrn, s32, s16, t143_0, t143_1, 14);
-      const int32x4_t t145_0 = vmull_laneq_s16(vget_low_s16(a_49), multipliers16_2, 1);
-      const int32x4_t t145_1 = vmull_high_laneq_s16(a_49, multipliers16_2, 1);
-      const int32x4_t t147_0 = vmlal_laneq_s16(t145_0, vget_low_s16(b_31), multipliers16_2, 0);
-      const int32x4_t t147_1 = vmlal_high_laneq_s16(t145_1, b_31, multipliers16_2, 0);
-      const int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t147_0, t147_1, 14);
-      const int32x4_t t151_0 = vmull_laneq_s16(vget_low_s16(a_52), multipliers16_2, 0);
-      const int32x4_t t151_1 = vmull_high_laneq_s16(a_52, multipliers16_2, 0);
-      const int32x4_t t153_0 = vmlsl_laneq_s16(t151_0, vget_low_s16(b_32), multipliers16_2, 1);
-      const int32x4_t t153_1 = vmlsl_high_laneq_s16(t151_1, b_32, multipliers16_2, 1);
-      const int16x8_t a_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t153_0, t153_1, 14);
-      const int32x4_t t155_0 = vmull_laneq_s16(vget_low_s16(a_52), multipliers16_2, 1);
-      const int32x4_t t155_1 = vmull_high_laneq_s16(a_52, multipliers16_2, 1);
-      const int32x4_t t157_0 = vmlal_laneq_s16(t155_0, vget_low_s16(b_32), multipliers16_2, 0);
-      const int32x4_t t157_1 = vmlal_high_laneq_s16(t155_1, b_32, multipliers16_2, 0);
-      const int16x8_t a_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t157_0, t157_1, 14);
-      const int16x8_t b_33 = vaddq_s16(turned0_4, a_41);
-      const int16x8_t t163 = vsubq_s16(turned0_4, a_41);
-      const int16x8_t b_34 = vaddq_s16(turned1_4, a_42);
-      const int16x8_t t167 = vsubq_s16(turned1_4, a_42);
-      const int16x8_t b_35 = vaddq_s16(a_46, b_29);
-      const int16x8_t t171 = vsubq_s16(a_46, b_29);
-      const int16x8_t b_36 = vaddq_s16(a_45, b_30);
-      const int16x8_t t175 = vsubq_s16(a_45, b_30);
-      const int32x4_t t177_0 = vmull_laneq_s16(vget_low_s16(t163), multipliers16_2, 2);
-      const int32x4_t t177_1 = vmull_high_laneq_s16(t163, multipliers16_2, 2);
-      const int32x4_t t179_0_2 = vmlsl_laneq_s16(t177_0, vget_low_s16(t167), multipliers16_2, 3);
-      const int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t177_1, t167, multipliers16_2, 3);
-      const int16x8_t b_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
-      const int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t163), multipliers16_2, 3);
-      const int32x4_t t181_1 = vmull_high_laneq_s16(t163, multipliers16_2, 3);
-      const int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t167), multipliers16_2, 2);
-      const int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t167, multipliers16_2, 2);
-      const int16x8_t b_38 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
-      const int32x4_t t187_0 = vmull_laneq_s16(vget_low_s16(t171), multipliers16_2, 2);
-      const int32x4_t t187_1 = vmull_high_laneq_s16(t171, multipliers16_2, 2);
-      const int32x4_t t189_0 = vmlsl_laneq_s16(t187_0, vget_low_s16(t175), multipliers16_2, 3);
-      const int32x4_t t189_1 = vmlsl_high_laneq_s16(t187_1, t175, multipliers16_2, 3);
-      const int16x8_t b_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t189_0, t189_1, 14);
-      const int32x4_t t191_0 = vmull_laneq_s16(vget_low_s16(t171), multipliers16_2, 3);
-      const int32x4_t t191_1 = vmull_high_laneq_s16(t171, multipliers16_2, 3);
-      const int32x4_t t193_0 = vmlal_laneq_s16(t191_0, vget_low_s16(t175), multipliers16_2, 2);
-      const int32x4_t t193_1 = vmlal_high_laneq_s16(t191_1, t175, multipliers16_2, 2);
-      const int16x8_t b_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t193_0, t193_1, 14);
-      const int16x8_t odd0_4 = vaddq_s16(a_47, b_33);
-      const int16x8_t b_41 = vsubq_s16(a_47, b_33);
-      const int16x8_t odd15_2 = vaddq_s16(a_48, b_34);
-      const int16x8_t a_57 = vsubq_s16(a_48, b_34);
-      const int16x8_t odd1_4 = vaddq_s16(a_50, b_35);
-      const int16x8_t b_42 = vsubq_s16(a_50, b_35);
-      const int16x8_t odd14_2 = vaddq_s16(a_51, b_36);
-      const int16x8_t a_58 = vsubq_s16(a_51, b_36);
-      const int16x8_t odd2_4 = vaddq_s16(a_55, b_40);
-      const int16x8_t b_43 = vsubq_s16(a_55, b_40);
-      const int16x8_t odd13_2 = vaddq_s16(a_56, b_39);
-      const int16x8_t a_59 = vsubq_s16(a_56, b_39);
-      const int16x8_t odd3_4 = vaddq_s16(a_53, b_38);
-      const int16x8_t b_44 = vsubq_s16(a_53, b_38);
-      const int16x8_t odd12_2 = vaddq_s16(a_54, b_37);
-      const int16x8_t a_60 = vsubq_s16(a_54, b_37);
-      const int32x4_t t229_0 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 3);
-      const int32x4_t t229_1 = vmull_high_laneq_s16(a_57, multipliers16, 3);
-      const int32x4_t t231_0 = vmlal_laneq_s16(t229_0, vget_low_s16(b_41), multipliers16, 3);
-      const int32x4_t t231_1 = vmlal_high_laneq_s16(t229_1, b_41, multipliers16, 3);
-      const int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t231_0, t231_1, 14);
-      const int32x4_t t234_0_2 = vmlsl_laneq_s16(t229_0, vget_low_s16(b_41), multipliers16, 3);
-      const int32x4_t t234_1_2 = vmlsl_high_laneq_s16(t229_1, b_41, multipliers16, 3);
-      const int16x8_t odd7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t234_0_2, t234_1_2, 14);
-      const int32x4_t t237_0 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16, 3);
-      const int32x4_t t237_1 = vmull_high_laneq_s16(a_58, multipliers16, 3);
-      const int32x4_t t239_0 = vmlal_laneq_s16(t237_0, vget_low_s16(b_42), multipliers16, 3);
-      const int32x4_t t239_1 = vmlal_high_laneq_s16(t237_1, b_42, multipliers16, 3);
-      const int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t239_0, t239_1, 14);
-      const int32x4_t t242_0 = vmlsl_laneq_s16(t237_0, vget_low_s16(b_42), multipliers16, 3);
-      const int32x4_t t242_1 = vmlsl_high_laneq_s16(t237_1, b_42, multipliers16, 3);
-      const int16x8_t odd6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t242_0, t242_1, 14);
-      const int32x4_t t245_0 = vmull_laneq_s16(vget_low_s16(a_59), multipliers16, 3);
-      const int32x4_t t245_1 = vmull_high_laneq_s16(a_59, multipliers16, 3);
-      const int32x4_t t247_0 = vmlal_laneq_s16(t245_0, vget_low_s16(b_43), multipliers16, 3);
-      const int32x4_t t247_1 = vmlal_high_laneq_s16(t245_1, b_43, multipliers16, 3);
-      const int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0, t247_1, 14);
-      const int32x4_t t250_0_2 = vmlsl_laneq_s16(t245_0, vget_low_s16(b_43), multipliers16, 3);
-      const int32x4_t t250_1_2 = vmlsl_high_laneq_s16(t245_1, b_43, multipliers16, 3);
-      const int16x8_t odd5_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0_2, t250_1_2, 14);
-      const int32x4_t t253_0 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 3);
-      const int32x4_t t253_1 = vmull_high_laneq_s16(a_60, multipliers16, 3);
-      const int32x4_t t255_0 = vmlal_laneq_s16(t253_0, vget_low_s16(b_44), multipliers16, 3);
-      const int32x4_t t255_1 = vmlal_high_laneq_s16(t253_1, b_44, multipliers16, 3);
-      const int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t255_0, t255_1, 14);
-      const int32x4_t t258_0 = vmlsl_laneq_s16(t253_0, vget_low_s16(b_44), multipliers16, 3);
-      const int32x4_t t258_1 = vmlsl_high_laneq_s16(t253_1, b_44, multipliers16, 3);
-      const int16x8_t odd4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t258_0, t258_1, 14);
-      const int16x8_t t10 = vld1q_s16(&n_part1[1][8*x]);
-      const int16x8_t residuals0 = vaddq_s16(t10, odd15_2);
-      const int16x8_t t263 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t264 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t265 = vaddw_u8(vreinterpretq_u16_s16(t263), t264);
-      const uint8x8_t t265_sat = vqmovun_s16(vreinterpretq_s16_u16(t265));
+      int16x8_t turned0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t70_0_2, t70_1_2, 14);
+      int16x8_t turned1_4 = vqrdmulhq_laneq_s16(x3_2, multipliers16_3, 3);
+      int32x4_t t79_0 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16_3, 4);
+      int32x4_t t79_1 = vmull_high_laneq_s16(a_38, multipliers16_3, 4);
+      int32x4_t t81_0 = vmlsl_laneq_s16(t79_0, vget_low_s16(a_37), multipliers16_3, 5);
+      int32x4_t t81_1 = vmlsl_high_laneq_s16(t79_1, a_37, multipliers16_3, 5);
+      int16x8_t a_43 = DAEDALUS_NARROW_N(rshrn, s32, s16, t81_0, t81_1, 14);
+      int32x4_t t83_0_2 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16_3, 5);
+      int32x4_t t83_1_2 = vmull_high_laneq_s16(a_38, multipliers16_3, 5);
+      int32x4_t t85_0 = vmlal_laneq_s16(t83_0_2, vget_low_s16(a_37), multipliers16_3, 4);
+      int32x4_t t85_1 = vmlal_high_laneq_s16(t83_1_2, a_37, multipliers16_3, 4);
+      int16x8_t a_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t85_0, t85_1, 14);
+      int32x4_t t90_0_2 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16_3, 6);
+      int32x4_t t90_1_2 = vmull_high_laneq_s16(a_39, multipliers16_3, 6);
+      int32x4_t t93_0 = vmlsl_laneq_s16(t90_0_2, vget_low_s16(a_40), multipliers16_3, 7);
+      int32x4_t t93_1 = vmlsl_high_laneq_s16(t90_1_2, a_40, multipliers16_3, 7);
+      int16x8_t b_27 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0, t93_1, 14);
+      int32x4_t t95_0 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16_3, 7);
+      int32x4_t t95_1 = vmull_high_laneq_s16(a_39, multipliers16_3, 7);
+      int32x4_t t97_0 = vmlal_laneq_s16(t95_0, vget_low_s16(a_40), multipliers16_3, 6);
+      int32x4_t t97_1 = vmlal_high_laneq_s16(t95_1, a_40, multipliers16_3, 6);
+      int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t97_0, t97_1, 14);
+      int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(a_42), multipliers16_4, 0);
+      int32x4_t t102_1 = vmull_high_laneq_s16(a_42, multipliers16_4, 0);
+      int32x4_t t105_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(a_41), multipliers16_4, 1);
+      int32x4_t t105_1 = vmlsl_high_laneq_s16(t102_1, a_41, multipliers16_4, 1);
+      int16x8_t b_29 = DAEDALUS_NARROW_N(rshrn, s32, s16, t105_0, t105_1, 14);
+      int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(a_42), multipliers16_4, 1);
+      int32x4_t t107_1 = vmull_high_laneq_s16(a_42, multipliers16_4, 1);
+      int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(a_41), multipliers16_4, 0);
+      int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, a_41, multipliers16_4, 0);
+      int16x8_t b_30 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
+      int32x4_t t114_0 = vmull_laneq_s16(vget_low_s16(turned0_4), multipliers16_4, 2);
+      int32x4_t t114_1 = vmull_high_laneq_s16(turned0_4, multipliers16_4, 2);
+      int32x4_t t117_0 = vmlsl_laneq_s16(t114_0, vget_low_s16(turned1_4), multipliers16_4, 3);
+      int32x4_t t117_1 = vmlsl_high_laneq_s16(t114_1, turned1_4, multipliers16_4, 3);
+      int16x8_t a_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
+      int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(turned0_4), multipliers16_4, 3);
+      int32x4_t t119_1 = vmull_high_laneq_s16(turned0_4, multipliers16_4, 3);
+      int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0, vget_low_s16(turned1_4), multipliers16_4, 2);
+      int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1, turned1_4, multipliers16_4, 2);
+      int16x8_t a_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
+      int16x8_t a_47 = vaddq_s16(a_37, a_39);
+      int16x8_t b_31 = vsubq_s16(a_37, a_39);
+      int16x8_t a_48 = vaddq_s16(a_38, a_40);
+      int16x8_t a_49 = vsubq_s16(a_38, a_40);
+      int16x8_t a_50 = vaddq_s16(a_43, b_28);
+      int16x8_t b_32 = vsubq_s16(a_43, b_28);
+      int16x8_t a_51 = vaddq_s16(a_44, b_27);
+      int16x8_t a_52 = vsubq_s16(a_44, b_27);
+      int32x4_t t141_0 = vmull_laneq_s16(vget_low_s16(a_49), multipliers16_2, 0);
+      int32x4_t t141_1 = vmull_high_laneq_s16(a_49, multipliers16_2, 0);
+      int32x4_t t143_0 = vmlsl_laneq_s16(t141_0, vget_low_s16(b_31), multipliers16_2, 1);
+      int32x4_t t143_1 = vmlsl_high_laneq_s16(t141_1, b_31, multipliers16_2, 1);
+      int16x8_t a_53 = DAEDALUS_NARROW_N(rshrn, s32, s16, t143_0, t143_1, 14);
+      int32x4_t t145_0 = vmull_laneq_s16(vget_low_s16(a_49), multipliers16_2, 1);
+      int32x4_t t145_1 = vmull_high_laneq_s16(a_49, multipliers16_2, 1);
+      int32x4_t t147_0 = vmlal_laneq_s16(t145_0, vget_low_s16(b_31), multipliers16_2, 0);
+      int32x4_t t147_1 = vmlal_high_laneq_s16(t145_1, b_31, multipliers16_2, 0);
+      int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t147_0, t147_1, 14);
+      int32x4_t t151_0 = vmull_laneq_s16(vget_low_s16(a_52), multipliers16_2, 0);
+      int32x4_t t151_1 = vmull_high_laneq_s16(a_52, multipliers16_2, 0);
+      int32x4_t t153_0 = vmlsl_laneq_s16(t151_0, vget_low_s16(b_32), multipliers16_2, 1);
+      int32x4_t t153_1 = vmlsl_high_laneq_s16(t151_1, b_32, multipliers16_2, 1);
+      int16x8_t a_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t153_0, t153_1, 14);
+      int32x4_t t155_0 = vmull_laneq_s16(vget_low_s16(a_52), multipliers16_2, 1);
+      int32x4_t t155_1 = vmull_high_laneq_s16(a_52, multipliers16_2, 1);
+      int32x4_t t157_0 = vmlal_laneq_s16(t155_0, vget_low_s16(b_32), multipliers16_2, 0);
+      int32x4_t t157_1 = vmlal_high_laneq_s16(t155_1, b_32, multipliers16_2, 0);
+      int16x8_t a_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t157_0, t157_1, 14);
+      int16x8_t b_33 = vaddq_s16(turned0_4, a_41);
+      int16x8_t t163 = vsubq_s16(turned0_4, a_41);
+      int16x8_t b_34 = vaddq_s16(turned1_4, a_42);
+      int16x8_t t167 = vsubq_s16(turned1_4, a_42);
+      int16x8_t b_35 = vaddq_s16(a_46, b_29);
+      int16x8_t t171 = vsubq_s16(a_46, b_29);
+      int16x8_t b_36 = vaddq_s16(a_45, b_30);
+      int16x8_t t175 = vsubq_s16(a_45, b_30);
+      int32x4_t t177_0 = vmull_laneq_s16(vget_low_s16(t163), multipliers16_2, 2);
+      int32x4_t t177_1 = vmull_high_laneq_s16(t163, multipliers16_2, 2);
+      int32x4_t t179_0_2 = vmlsl_laneq_s16(t177_0, vget_low_s16(t167), multipliers16_2, 3);
+      int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t177_1, t167, multipliers16_2, 3);
+      int16x8_t b_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
+      int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t163), multipliers16_2, 3);
+      int32x4_t t181_1 = vmull_high_laneq_s16(t163, multipliers16_2, 3);
+      int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t167), multipliers16_2, 2);
+      int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t167, multipliers16_2, 2);
+      int16x8_t b_38 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
+      int32x4_t t187_0 = vmull_laneq_s16(vget_low_s16(t171), multipliers16_2, 2);
+      int32x4_t t187_1 = vmull_high_laneq_s16(t171, multipliers16_2, 2);
+      int32x4_t t189_0 = vmlsl_laneq_s16(t187_0, vget_low_s16(t175), multipliers16_2, 3);
+      int32x4_t t189_1 = vmlsl_high_laneq_s16(t187_1, t175, multipliers16_2, 3);
+      int16x8_t b_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t189_0, t189_1, 14);
+      int32x4_t t191_0 = vmull_laneq_s16(vget_low_s16(t171), multipliers16_2, 3);
+      int32x4_t t191_1 = vmull_high_laneq_s16(t171, multipliers16_2, 3);
+      int32x4_t t193_0 = vmlal_laneq_s16(t191_0, vget_low_s16(t175), multipliers16_2, 2);
+      int32x4_t t193_1 = vmlal_high_laneq_s16(t191_1, t175, multipliers16_2, 2);
+      int16x8_t b_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t193_0, t193_1, 14);
+      int16x8_t odd0_4 = vaddq_s16(a_47, b_33);
+      int16x8_t b_41 = vsubq_s16(a_47, b_33);
+      int16x8_t odd15_2 = vaddq_s16(a_48, b_34);
+      int16x8_t a_57 = vsubq_s16(a_48, b_34);
+      int16x8_t odd1_4 = vaddq_s16(a_50, b_35);
+      int16x8_t b_42 = vsubq_s16(a_50, b_35);
+      int16x8_t odd14_2 = vaddq_s16(a_51, b_36);
+      int16x8_t a_58 = vsubq_s16(a_51, b_36);
+      int16x8_t odd2_4 = vaddq_s16(a_55, b_40);
+      int16x8_t b_43 = vsubq_s16(a_55, b_40);
+      int16x8_t odd13_2 = vaddq_s16(a_56, b_39);
+      int16x8_t a_59 = vsubq_s16(a_56, b_39);
+      int16x8_t odd3_4 = vaddq_s16(a_53, b_38);
+      int16x8_t b_44 = vsubq_s16(a_53, b_38);
+      int16x8_t odd12_2 = vaddq_s16(a_54, b_37);
+      int16x8_t a_60 = vsubq_s16(a_54, b_37);
+      int32x4_t t229_0 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 3);
+      int32x4_t t229_1 = vmull_high_laneq_s16(a_57, multipliers16, 3);
+      int32x4_t t231_0 = vmlal_laneq_s16(t229_0, vget_low_s16(b_41), multipliers16, 3);
+      int32x4_t t231_1 = vmlal_high_laneq_s16(t229_1, b_41, multipliers16, 3);
+      int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t231_0, t231_1, 14);
+      int32x4_t t234_0_2 = vmlsl_laneq_s16(t229_0, vget_low_s16(b_41), multipliers16, 3);
+      int32x4_t t234_1_2 = vmlsl_high_laneq_s16(t229_1, b_41, multipliers16, 3);
+      int16x8_t odd7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t234_0_2, t234_1_2, 14);
+      int32x4_t t237_0 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16, 3);
+      int32x4_t t237_1 = vmull_high_laneq_s16(a_58, multipliers16, 3);
+      int32x4_t t239_0 = vmlal_laneq_s16(t237_0, vget_low_s16(b_42), multipliers16, 3);
+      int32x4_t t239_1 = vmlal_high_laneq_s16(t237_1, b_42, multipliers16, 3);
+      int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t239_0, t239_1, 14);
+      int32x4_t t242_0 = vmlsl_laneq_s16(t237_0, vget_low_s16(b_42), multipliers16, 3);
+      int32x4_t t242_1 = vmlsl_high_laneq_s16(t237_1, b_42, multipliers16, 3);
+      int16x8_t odd6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t242_0, t242_1, 14);
+      int32x4_t t245_0 = vmull_laneq_s16(vget_low_s16(a_59), multipliers16, 3);
+      int32x4_t t245_1 = vmull_high_laneq_s16(a_59, multipliers16, 3);
+      int32x4_t t247_0 = vmlal_laneq_s16(t245_0, vget_low_s16(b_43), multipliers16, 3);
+      int32x4_t t247_1 = vmlal_high_laneq_s16(t245_1, b_43, multipliers16, 3);
+      int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0, t247_1, 14);
+      int32x4_t t250_0_2 = vmlsl_laneq_s16(t245_0, vget_low_s16(b_43), multipliers16, 3);
+      int32x4_t t250_1_2 = vmlsl_high_laneq_s16(t245_1, b_43, multipliers16, 3);
+      int16x8_t odd5_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0_2, t250_1_2, 14);
+      int32x4_t t253_0 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 3);
+      int32x4_t t253_1 = vmull_high_laneq_s16(a_60, multipliers16, 3);
+      int32x4_t t255_0 = vmlal_laneq_s16(t253_0, vget_low_s16(b_44), multipliers16, 3);
+      int32x4_t t255_1 = vmlal_high_laneq_s16(t253_1, b_44, multipliers16, 3);
+      int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t255_0, t255_1, 14);
+      int32x4_t t258_0 = vmlsl_laneq_s16(t253_0, vget_low_s16(b_44), multipliers16, 3);
+      int32x4_t t258_1 = vmlsl_high_laneq_s16(t253_1, b_44, multipliers16, 3);
+      int16x8_t odd4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t258_0, t258_1, 14);
+      int16x8_t t10 = vld1q_s16(&n_part1[1][8*x]);
+      int16x8_t residuals0 = vaddq_s16(t10, odd15_2);
+      int16x8_t t263 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t264 = vld1_u8(&dst[8*x]);
+      uint16x8_t t265 = vaddw_u8(vreinterpretq_u16_s16(t263), t264);
+      uint8x8_t t265_sat = vqmovun_s16(vreinterpretq_s16_u16(t265));
       vst1_u8(&dst[8*x], t265_sat);
-      const int16x8_t residuals31 = vsubq_s16(t10, odd15_2);
-      const int16x8_t t269 = vrshrq_n_s16(residuals31, 6);
-      const uint8x8_t t270 = vld1_u8(&dst[31 * dst_stride + 8*x]);
-      const uint16x8_t t271 = vaddw_u8(vreinterpretq_u16_s16(t269), t270);
-      const uint8x8_t t271_sat = vqmovun_s16(vreinterpretq_s16_u16(t271));
+      int16x8_t residuals31 = vsubq_s16(t10, odd15_2);
+      int16x8_t t269 = vrshrq_n_s16(residuals31, 6);
+      uint8x8_t t270 = vld1_u8(&dst[31 * dst_stride + 8*x]);
+      uint16x8_t t271 = vaddw_u8(vreinterpretq_u16_s16(t269), t270);
+      uint8x8_t t271_sat = vqmovun_s16(vreinterpretq_s16_u16(t271));
       vst1_u8(&dst[31 * dst_stride + 8*x], t271_sat);
-      const int16x8_t t12 = vld1q_s16(&n_part1[3][8*x]);
-      const int16x8_t residuals1 = vaddq_s16(t12, odd14_2);
-      const int16x8_t t275 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t276 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t277 = vaddw_u8(vreinterpretq_u16_s16(t275), t276);
-      const uint8x8_t t277_sat = vqmovun_s16(vreinterpretq_s16_u16(t277));
+      int16x8_t t12 = vld1q_s16(&n_part1[3][8*x]);
+      int16x8_t residuals1 = vaddq_s16(t12, odd14_2);
+      int16x8_t t275 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t276 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t277 = vaddw_u8(vreinterpretq_u16_s16(t275), t276);
+      uint8x8_t t277_sat = vqmovun_s16(vreinterpretq_s16_u16(t277));
       vst1_u8(&dst[dst_stride + 8*x], t277_sat);
-      const int16x8_t residuals30 = vsubq_s16(t12, odd14_2);
-      const int16x8_t t281 = vrshrq_n_s16(residuals30, 6);
-      const uint8x8_t t282 = vld1_u8(&dst[30 * dst_stride + 8*x]);
-      const uint16x8_t t283 = vaddw_u8(vreinterpretq_u16_s16(t281), t282);
-      const uint8x8_t t283_sat = vqmovun_s16(vreinterpretq_s16_u16(t283));
+      int16x8_t residuals30 = vsubq_s16(t12, odd14_2);
+      int16x8_t t281 = vrshrq_n_s16(residuals30, 6);
+      uint8x8_t t282 = vld1_u8(&dst[30 * dst_stride + 8*x]);
+      uint16x8_t t283 = vaddw_u8(vreinterpretq_u16_s16(t281), t282);
+      uint8x8_t t283_sat = vqmovun_s16(vreinterpretq_s16_u16(t283));
       vst1_u8(&dst[30 * dst_stride + 8*x], t283_sat);
-      const int16x8_t t14 = vld1q_s16(&n_part1[5][8*x]);
-      const int16x8_t residuals2 = vaddq_s16(t14, odd13_2);
-      const int16x8_t t287 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t288 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t289 = vaddw_u8(vreinterpretq_u16_s16(t287), t288);
-      const uint8x8_t t289_sat = vqmovun_s16(vreinterpretq_s16_u16(t289));
+      int16x8_t t14 = vld1q_s16(&n_part1[5][8*x]);
+      int16x8_t residuals2 = vaddq_s16(t14, odd13_2);
+      int16x8_t t287 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t288 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t289 = vaddw_u8(vreinterpretq_u16_s16(t287), t288);
+      uint8x8_t t289_sat = vqmovun_s16(vreinterpretq_s16_u16(t289));
       vst1_u8(&dst[2 * dst_stride + 8*x], t289_sat);
-      const int16x8_t residuals29 = vsubq_s16(t14, odd13_2);
-      const int16x8_t t293 = vrshrq_n_s16(residuals29, 6);
-      const uint8x8_t t294 = vld1_u8(&dst[29 * dst_stride + 8*x]);
-      const uint16x8_t t295 = vaddw_u8(vreinterpretq_u16_s16(t293), t294);
-      const uint8x8_t t295_sat = vqmovun_s16(vreinterpretq_s16_u16(t295));
+      int16x8_t residuals29 = vsubq_s16(t14, odd13_2);
+      int16x8_t t293 = vrshrq_n_s16(residuals29, 6);
+      uint8x8_t t294 = vld1_u8(&dst[29 * dst_stride + 8*x]);
+      uint16x8_t t295 = vaddw_u8(vreinterpretq_u16_s16(t293), t294);
+      uint8x8_t t295_sat = vqmovun_s16(vreinterpretq_s16_u16(t295));
       vst1_u8(&dst[29 * dst_stride + 8*x], t295_sat);
-      const int16x8_t t16 = vld1q_s16(&n_part1[7][8*x]);
-      const int16x8_t residuals3 = vaddq_s16(t16, odd12_2);
-      const int16x8_t t299 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t300_2 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t301 = vaddw_u8(vreinterpretq_u16_s16(t299), t300_2);
-      const uint8x8_t t301_sat = vqmovun_s16(vreinterpretq_s16_u16(t301));
+      int16x8_t t16 = vld1q_s16(&n_part1[7][8*x]);
+      int16x8_t residuals3 = vaddq_s16(t16, odd12_2);
+      int16x8_t t299 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t300_2 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t301 = vaddw_u8(vreinterpretq_u16_s16(t299), t300_2);
+      uint8x8_t t301_sat = vqmovun_s16(vreinterpretq_s16_u16(t301));
       vst1_u8(&dst[3 * dst_stride + 8*x], t301_sat);
-      const int16x8_t residuals28 = vsubq_s16(t16, odd12_2);
-      const int16x8_t t305 = vrshrq_n_s16(residuals28, 6);
-      const uint8x8_t t306 = vld1_u8(&dst[28 * dst_stride + 8*x]);
-      const uint16x8_t t307 = vaddw_u8(vreinterpretq_u16_s16(t305), t306);
-      const uint8x8_t t307_sat = vqmovun_s16(vreinterpretq_s16_u16(t307));
+      int16x8_t residuals28 = vsubq_s16(t16, odd12_2);
+      int16x8_t t305 = vrshrq_n_s16(residuals28, 6);
+      uint8x8_t t306 = vld1_u8(&dst[28 * dst_stride + 8*x]);
+      uint16x8_t t307 = vaddw_u8(vreinterpretq_u16_s16(t305), t306);
+      uint8x8_t t307_sat = vqmovun_s16(vreinterpretq_s16_u16(t307));
       vst1_u8(&dst[28 * dst_stride + 8*x], t307_sat);
-      const int16x8_t t18 = vld1q_s16(&n_part1[9][8*x]);
-      const int16x8_t residuals4 = vaddq_s16(t18, odd11_2);
-      const int16x8_t t311 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t312 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t313 = vaddw_u8(vreinterpretq_u16_s16(t311), t312);
-      const uint8x8_t t313_sat = vqmovun_s16(vreinterpretq_s16_u16(t313));
+      int16x8_t t18 = vld1q_s16(&n_part1[9][8*x]);
+      int16x8_t residuals4 = vaddq_s16(t18, odd11_2);
+      int16x8_t t311 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t312 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t313 = vaddw_u8(vreinterpretq_u16_s16(t311), t312);
+      uint8x8_t t313_sat = vqmovun_s16(vreinterpretq_s16_u16(t313));
       vst1_u8(&dst[4 * dst_stride + 8*x], t313_sat);
-      const int16x8_t residuals27 = vsubq_s16(t18, odd11_2);
-      const int16x8_t t317 = vrshrq_n_s16(residuals27, 6);
-      const uint8x8_t t318 = vld1_u8(&dst[27 * dst_stride + 8*x]);
-      const uint16x8_t t319 = vaddw_u8(vreinterpretq_u16_s16(t317), t318);
-      const uint8x8_t t319_sat = vqmovun_s16(vreinterpretq_s16_u16(t319));
+      int16x8_t residuals27 = vsubq_s16(t18, odd11_2);
+      int16x8_t t317 = vrshrq_n_s16(residuals27, 6);
+      uint8x8_t t318 = vld1_u8(&dst[27 * dst_stride + 8*x]);
+      uint16x8_t t319 = vaddw_u8(vreinterpretq_u16_s16(t317), t318);
+      uint8x8_t t319_sat = vqmovun_s16(vreinterpretq_s16_u16(t319));
       vst1_u8(&dst[27 * dst_stride + 8*x], t319_sat);
-      const int16x8_t t20 = vld1q_s16(&n_part1[11][8*x]);
-      const int16x8_t residuals5 = vaddq_s16(t20, odd10_2);
-      const int16x8_t t323 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t324 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t325 = vaddw_u8(vreinterpretq_u16_s16(t323), t324);
-      const uint8x8_t t325_sat = vqmovun_s16(vreinterpretq_s16_u16(t325));
+      int16x8_t t20 = vld1q_s16(&n_part1[11][8*x]);
+      int16x8_t residuals5 = vaddq_s16(t20, odd10_2);
+      int16x8_t t323 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t324 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t325 = vaddw_u8(vreinterpretq_u16_s16(t323), t324);
+      uint8x8_t t325_sat = vqmovun_s16(vreinterpretq_s16_u16(t325));
       vst1_u8(&dst[5 * dst_stride + 8*x], t325_sat);
-      const int16x8_t residuals26 = vsubq_s16(t20, odd10_2);
-      const int16x8_t t329 = vrshrq_n_s16(residuals26, 6);
-      const uint8x8_t t330 = vld1_u8(&dst[26 * dst_stride + 8*x]);
-      const uint16x8_t t331 = vaddw_u8(vreinterpretq_u16_s16(t329), t330);
-      const uint8x8_t t331_sat = vqmovun_s16(vreinterpretq_s16_u16(t331));
+      int16x8_t residuals26 = vsubq_s16(t20, odd10_2);
+      int16x8_t t329 = vrshrq_n_s16(residuals26, 6);
+      uint8x8_t t330 = vld1_u8(&dst[26 * dst_stride + 8*x]);
+      uint16x8_t t331 = vaddw_u8(vreinterpretq_u16_s16(t329), t330);
+      uint8x8_t t331_sat = vqmovun_s16(vreinterpretq_s16_u16(t331));
       vst1_u8(&dst[26 * dst_stride + 8*x], t331_sat);
-      const int16x8_t t22 = vld1q_s16(&n_part1[13][8*x]);
-      const int16x8_t residuals6 = vaddq_s16(t22, odd9_2);
-      const int16x8_t t335 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t336 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t337 = vaddw_u8(vreinterpretq_u16_s16(t335), t336);
-      const uint8x8_t t337_sat = vqmovun_s16(vreinterpretq_s16_u16(t337));
+      int16x8_t t22 = vld1q_s16(&n_part1[13][8*x]);
+      int16x8_t residuals6 = vaddq_s16(t22, odd9_2);
+      int16x8_t t335 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t336 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t337 = vaddw_u8(vreinterpretq_u16_s16(t335), t336);
+      uint8x8_t t337_sat = vqmovun_s16(vreinterpretq_s16_u16(t337));
       vst1_u8(&dst[6 * dst_stride + 8*x], t337_sat);
-      const int16x8_t residuals25 = vsubq_s16(t22, odd9_2);
-      const int16x8_t t341 = vrshrq_n_s16(residuals25, 6);
-      const uint8x8_t t342 = vld1_u8(&dst[25 * dst_stride + 8*x]);
-      const uint16x8_t t343 = vaddw_u8(vreinterpretq_u16_s16(t341), t342);
-      const uint8x8_t t343_sat = vqmovun_s16(vreinterpretq_s16_u16(t343));
+      int16x8_t residuals25 = vsubq_s16(t22, odd9_2);
+      int16x8_t t341 = vrshrq_n_s16(residuals25, 6);
+      uint8x8_t t342 = vld1_u8(&dst[25 * dst_stride + 8*x]);
+      uint16x8_t t343 = vaddw_u8(vreinterpretq_u16_s16(t341), t342);
+      uint8x8_t t343_sat = vqmovun_s16(vreinterpretq_s16_u16(t343));
       vst1_u8(&dst[25 * dst_stride + 8*x], t343_sat);
-      const int16x8_t residuals7 = vaddq_s16(even7_4, odd8_2);
-      const int16x8_t t347 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t348 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t349 = vaddw_u8(vreinterpretq_u16_s16(t347), t348);
-      const uint8x8_t t349_sat = vqmovun_s16(vreinterpretq_s16_u16(t349));
+      int16x8_t residuals7 = vaddq_s16(even7_4, odd8_2);
+      int16x8_t t347 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t348 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t349 = vaddw_u8(vreinterpretq_u16_s16(t347), t348);
+      uint8x8_t t349_sat = vqmovun_s16(vreinterpretq_s16_u16(t349));
       vst1_u8(&dst[7 * dst_stride + 8*x], t349_sat);
-      const int16x8_t residuals24 = vsubq_s16(even7_4, odd8_2);
-      const int16x8_t t353 = vrshrq_n_s16(residuals24, 6);
-      const uint8x8_t t354 = vld1_u8(&dst[24 * dst_stride + 8*x]);
-      const uint16x8_t t355 = vaddw_u8(vreinterpretq_u16_s16(t353), t354);
-      const uint8x8_t t355_sat = vqmovun_s16(vreinterpretq_s16_u16(t355));
+      int16x8_t residuals24 = vsubq_s16(even7_4, odd8_2);
+      int16x8_t t353 = vrshrq_n_s16(residuals24, 6);
+      uint8x8_t t354 = vld1_u8(&dst[24 * dst_stride + 8*x]);
+      uint16x8_t t355 = vaddw_u8(vreinterpretq_u16_s16(t353), t354);
+      uint8x8_t t355_sat = vqmovun_s16(vreinterpretq_s16_u16(t355));
       vst1_u8(&dst[24 * dst_stride + 8*x], t355_sat);
-      const int16x8_t residuals8 = vaddq_s16(even8_2, odd7_4);
-      const int16x8_t t359 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t360 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t361 = vaddw_u8(vreinterpretq_u16_s16(t359), t360);
-      const uint8x8_t t361_sat = vqmovun_s16(vreinterpretq_s16_u16(t361));
+      int16x8_t residuals8 = vaddq_s16(even8_2, odd7_4);
+      int16x8_t t359 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t360 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t361 = vaddw_u8(vreinterpretq_u16_s16(t359), t360);
+      uint8x8_t t361_sat = vqmovun_s16(vreinterpretq_s16_u16(t361));
       vst1_u8(&dst[8 * dst_stride + 8*x], t361_sat);
-      const int16x8_t residuals23 = vsubq_s16(even8_2, odd7_4);
-      const int16x8_t t365 = vrshrq_n_s16(residuals23, 6);
-      const uint8x8_t t366 = vld1_u8(&dst[23 * dst_stride + 8*x]);
-      const uint16x8_t t367 = vaddw_u8(vreinterpretq_u16_s16(t365), t366);
-      const uint8x8_t t367_sat = vqmovun_s16(vreinterpretq_s16_u16(t367));
+      int16x8_t residuals23 = vsubq_s16(even8_2, odd7_4);
+      int16x8_t t365 = vrshrq_n_s16(residuals23, 6);
+      uint8x8_t t366 = vld1_u8(&dst[23 * dst_stride + 8*x]);
+      uint16x8_t t367 = vaddw_u8(vreinterpretq_u16_s16(t365), t366);
+      uint8x8_t t367_sat = vqmovun_s16(vreinterpretq_s16_u16(t367));
       vst1_u8(&dst[23 * dst_stride + 8*x], t367_sat);
-      const int16x8_t residuals9 = vaddq_s16(even9_2, odd6_4);
-      const int16x8_t t371 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t372 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t373 = vaddw_u8(vreinterpretq_u16_s16(t371), t372);
-      const uint8x8_t t373_sat = vqmovun_s16(vreinterpretq_s16_u16(t373));
+      int16x8_t residuals9 = vaddq_s16(even9_2, odd6_4);
+      int16x8_t t371 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t372 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t373 = vaddw_u8(vreinterpretq_u16_s16(t371), t372);
+      uint8x8_t t373_sat = vqmovun_s16(vreinterpretq_s16_u16(t373));
       vst1_u8(&dst[9 * dst_stride + 8*x], t373_sat);
-      const int16x8_t residuals22 = vsubq_s16(even9_2, odd6_4);
-      const int16x8_t t377 = vrshrq_n_s16(residuals22, 6);
-      const uint8x8_t t378 = vld1_u8(&dst[22 * dst_stride + 8*x]);
-      const uint16x8_t t379 = vaddw_u8(vreinterpretq_u16_s16(t377), t378);
-      const uint8x8_t t379_sat = vqmovun_s16(vreinterpretq_s16_u16(t379));
+      int16x8_t residuals22 = vsubq_s16(even9_2, odd6_4);
+      int16x8_t t377 = vrshrq_n_s16(residuals22, 6);
+      uint8x8_t t378 = vld1_u8(&dst[22 * dst_stride + 8*x]);
+      uint16x8_t t379 = vaddw_u8(vreinterpretq_u16_s16(t377), t378);
+      uint8x8_t t379_sat = vqmovun_s16(vreinterpretq_s16_u16(t379));
       vst1_u8(&dst[22 * dst_stride + 8*x], t379_sat);
-      const int16x8_t t21 = vld1q_s16(&n_part1[12][8*x]);
-      const int16x8_t residuals10 = vaddq_s16(t21, odd5_4);
-      const int16x8_t t383 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t384 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t385 = vaddw_u8(vreinterpretq_u16_s16(t383), t384);
-      const uint8x8_t t385_sat = vqmovun_s16(vreinterpretq_s16_u16(t385));
+      int16x8_t t21 = vld1q_s16(&n_part1[12][8*x]);
+      int16x8_t residuals10 = vaddq_s16(t21, odd5_4);
+      int16x8_t t383 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t384 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t385 = vaddw_u8(vreinterpretq_u16_s16(t383), t384);
+      uint8x8_t t385_sat = vqmovun_s16(vreinterpretq_s16_u16(t385));
       vst1_u8(&dst[10 * dst_stride + 8*x], t385_sat);
-      const int16x8_t residuals21 = vsubq_s16(t21, odd5_4);
-      const int16x8_t t389 = vrshrq_n_s16(residuals21, 6);
-      const uint8x8_t t390_2 = vld1_u8(&dst[21 * dst_stride + 8*x]);
-      const uint16x8_t t391 = vaddw_u8(vreinterpretq_u16_s16(t389), t390_2);
-      const uint8x8_t t391_sat = vqmovun_s16(vreinterpretq_s16_u16(t391));
+      int16x8_t residuals21 = vsubq_s16(t21, odd5_4);
+      int16x8_t t389 = vrshrq_n_s16(residuals21, 6);
+      uint8x8_t t390_2 = vld1_u8(&dst[21 * dst_stride + 8*x]);
+      uint16x8_t t391 = vaddw_u8(vreinterpretq_u16_s16(t389), t390_2);
+      uint8x8_t t391_sat = vqmovun_s16(vreinterpretq_s16_u16(t391));
       vst1_u8(&dst[21 * dst_stride + 8*x], t391_sat);
-      const int16x8_t t19 = vld1q_s16(&n_part1[10][8*x]);
-      const int16x8_t residuals11 = vaddq_s16(t19, odd4_4);
-      const int16x8_t t395 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t396_2 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t397 = vaddw_u8(vreinterpretq_u16_s16(t395), t396_2);
-      const uint8x8_t t397_sat = vqmovun_s16(vreinterpretq_s16_u16(t397));
+      int16x8_t t19 = vld1q_s16(&n_part1[10][8*x]);
+      int16x8_t residuals11 = vaddq_s16(t19, odd4_4);
+      int16x8_t t395 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t396_2 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t397 = vaddw_u8(vreinterpretq_u16_s16(t395), t396_2);
+      uint8x8_t t397_sat = vqmovun_s16(vreinterpretq_s16_u16(t397));
       vst1_u8(&dst[11 * dst_stride + 8*x], t397_sat);
-      const int16x8_t residuals20 = vsubq_s16(t19, odd4_4);
-      const int16x8_t t401 = vrshrq_n_s16(residuals20, 6);
-      const uint8x8_t t402_2 = vld1_u8(&dst[20 * dst_stride + 8*x]);
-      const uint16x8_t t403 = vaddw_u8(vreinterpretq_u16_s16(t401), t402_2);
-      const uint8x8_t t403_sat = vqmovun_s16(vreinterpretq_s16_u16(t403));
+      int16x8_t residuals20 = vsubq_s16(t19, odd4_4);
+      int16x8_t t401 = vrshrq_n_s16(residuals20, 6);
+      uint8x8_t t402_2 = vld1_u8(&dst[20 * dst_stride + 8*x]);
+      uint16x8_t t403 = vaddw_u8(vreinterpretq_u16_s16(t401), t402_2);
+      uint8x8_t t403_sat = vqmovun_s16(vreinterpretq_s16_u16(t403));
       vst1_u8(&dst[20 * dst_stride + 8*x], t403_sat);
-      const int16x8_t t17 = vld1q_s16(&n_part1[8][8*x]);
-      const int16x8_t residuals12 = vaddq_s16(t17, odd3_4);
-      const int16x8_t t407 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t408_2 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t409 = vaddw_u8(vreinterpretq_u16_s16(t407), t408_2);
-      const uint8x8_t t409_sat = vqmovun_s16(vreinterpretq_s16_u16(t409));
+      int16x8_t t17 = vld1q_s16(&n_part1[8][8*x]);
+      int16x8_t residuals12 = vaddq_s16(t17, odd3_4);
+      int16x8_t t407 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t408_2 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t409 = vaddw_u8(vreinterpretq_u16_s16(t407), t408_2);
+      uint8x8_t t409_sat = vqmovun_s16(vreinterpretq_s16_u16(t409));
       vst1_u8(&dst[12 * dst_stride + 8*x], t409_sat);
-      const int16x8_t residuals19 = vsubq_s16(t17, odd3_4);
-      const int16x8_t t413 = vrshrq_n_s16(residuals19, 6);
-      const uint8x8_t t414_2 = vld1_u8(&dst[19 * dst_stride + 8*x]);
-      const uint16x8_t t415 = vaddw_u8(vreinterpretq_u16_s16(t413), t414_2);
-      const uint8x8_t t415_sat = vqmovun_s16(vreinterpretq_s16_u16(t415));
+      int16x8_t residuals19 = vsubq_s16(t17, odd3_4);
+      int16x8_t t413 = vrshrq_n_s16(residuals19, 6);
+      uint8x8_t t414_2 = vld1_u8(&dst[19 * dst_stride + 8*x]);
+      uint16x8_t t415 = vaddw_u8(vreinterpretq_u16_s16(t413), t414_2);
+      uint8x8_t t415_sat = vqmovun_s16(vreinterpretq_s16_u16(t415));
       vst1_u8(&dst[19 * dst_stride + 8*x], t415_sat);
-      const int16x8_t t15 = vld1q_s16(&n_part1[6][8*x]);
-      const int16x8_t residuals13 = vaddq_s16(t15, odd2_4);
-      const int16x8_t t419 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t420_2 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t421 = vaddw_u8(vreinterpretq_u16_s16(t419), t420_2);
-      const uint8x8_t t421_sat = vqmovun_s16(vreinterpretq_s16_u16(t421));
+      int16x8_t t15 = vld1q_s16(&n_part1[6][8*x]);
+      int16x8_t residuals13 = vaddq_s16(t15, odd2_4);
+      int16x8_t t419 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t420_2 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t421 = vaddw_u8(vreinterpretq_u16_s16(t419), t420_2);
+      uint8x8_t t421_sat = vqmovun_s16(vreinterpretq_s16_u16(t421));
       vst1_u8(&dst[13 * dst_stride + 8*x], t421_sat);
-      const int16x8_t residuals18 = vsubq_s16(t15, odd2_4);
-      const int16x8_t t425 = vrshrq_n_s16(residuals18, 6);
-      const uint8x8_t t426_2 = vld1_u8(&dst[18 * dst_stride + 8*x]);
-      const uint16x8_t t427 = vaddw_u8(vreinterpretq_u16_s16(t425), t426_2);
-      const uint8x8_t t427_sat = vqmovun_s16(vreinterpretq_s16_u16(t427));
+      int16x8_t residuals18 = vsubq_s16(t15, odd2_4);
+      int16x8_t t425 = vrshrq_n_s16(residuals18, 6);
+      uint8x8_t t426_2 = vld1_u8(&dst[18 * dst_stride + 8*x]);
+      uint16x8_t t427 = vaddw_u8(vreinterpretq_u16_s16(t425), t426_2);
+      uint8x8_t t427_sat = vqmovun_s16(vreinterpretq_s16_u16(t427));
       vst1_u8(&dst[18 * dst_stride + 8*x], t427_sat);
-      const int16x8_t t13 = vld1q_s16(&n_part1[4][8*x]);
-      const int16x8_t residuals14 = vaddq_s16(t13, odd1_4);
-      const int16x8_t t431 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t432_2 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t433 = vaddw_u8(vreinterpretq_u16_s16(t431), t432_2);
-      const uint8x8_t t433_sat = vqmovun_s16(vreinterpretq_s16_u16(t433));
+      int16x8_t t13 = vld1q_s16(&n_part1[4][8*x]);
+      int16x8_t residuals14 = vaddq_s16(t13, odd1_4);
+      int16x8_t t431 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t432_2 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t433 = vaddw_u8(vreinterpretq_u16_s16(t431), t432_2);
+      uint8x8_t t433_sat = vqmovun_s16(vreinterpretq_s16_u16(t433));
       vst1_u8(&dst[14 * dst_stride + 8*x], t433_sat);
-      const int16x8_t residuals17 = vsubq_s16(t13, odd1_4);
-      const int16x8_t t437 = vrshrq_n_s16(residuals17, 6);
-      const uint8x8_t t438_2 = vld1_u8(&dst[17 * dst_stride + 8*x]);
-      const uint16x8_t t439 = vaddw_u8(vreinterpretq_u16_s16(t437), t438_2);
-      const uint8x8_t t439_sat = vqmovun_s16(vreinterpretq_s16_u16(t439));
+      int16x8_t residuals17 = vsubq_s16(t13, odd1_4);
+      int16x8_t t437 = vrshrq_n_s16(residuals17, 6);
+      uint8x8_t t438_2 = vld1_u8(&dst[17 * dst_stride + 8*x]);
+      uint16x8_t t439 = vaddw_u8(vreinterpretq_u16_s16(t437), t438_2);
+      uint8x8_t t439_sat = vqmovun_s16(vreinterpretq_s16_u16(t439));
       vst1_u8(&dst[17 * dst_stride + 8*x], t439_sat);
-      const int16x8_t t11 = vld1q_s16(&n_part1[2][8*x]);
-      const int16x8_t residuals15 = vaddq_s16(t11, odd0_4);
-      const int16x8_t t443 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t444_2 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t445 = vaddw_u8(vreinterpretq_u16_s16(t443), t444_2);
-      const uint8x8_t t445_sat = vqmovun_s16(vreinterpretq_s16_u16(t445));
+      int16x8_t t11 = vld1q_s16(&n_part1[2][8*x]);
+      int16x8_t residuals15 = vaddq_s16(t11, odd0_4);
+      int16x8_t t443 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t444_2 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t445 = vaddw_u8(vreinterpretq_u16_s16(t443), t444_2);
+      uint8x8_t t445_sat = vqmovun_s16(vreinterpretq_s16_u16(t445));
       vst1_u8(&dst[15 * dst_stride + 8*x], t445_sat);
-      const int16x8_t residuals16 = vsubq_s16(t11, odd0_4);
-      const int16x8_t t449 = vrshrq_n_s16(residuals16, 6);
-      const uint8x8_t t450_2 = vld1_u8(&dst[16 * dst_stride + 8*x]);
-      const uint16x8_t t451 = vaddw_u8(vreinterpretq_u16_s16(t449), t450_2);
-      const uint8x8_t t451_sat = vqmovun_s16(vreinterpretq_s16_u16(t451));
+      int16x8_t residuals16 = vsubq_s16(t11, odd0_4);
+      int16x8_t t449 = vrshrq_n_s16(residuals16, 6);
+      uint8x8_t t450_2 = vld1_u8(&dst[16 * dst_stride + 8*x]);
+      uint16x8_t t451 = vaddw_u8(vreinterpretq_u16_s16(t449), t450_2);
+      uint8x8_t t451_sat = vqmovun_s16(vreinterpretq_s16_u16(t451));
       vst1_u8(&dst[16 * dst_stride + 8*x], t451_sat);
     }
   }
@@ -1559,7 +1555,7 @@ void daedalus_vp9_idct32__neon_eob34(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class eob135 (35 <= eob <= 135), input hash 44b00fbf9790ac45
+ * Class eob135 (35 <= eob <= 135), input hash f7edfb6d12f59fd7
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1567,572 +1563,564 @@ static inline void one_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246,
       11585};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {3212, 32610, 10394, 25330, 15446, 28898, 4756,
       31358};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   static const int16_t multipliers16_3_values[8] = {6270, 15137, -15137, -6270, 1608, 32728, 11003,
       24280};
-  const int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
+  int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
   static const int16_t multipliers16_4_values[8] = {14010, 29622, 5520, 30852, 7962, 31786, 8423,
       28106};
-  const int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
+  int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
   static const int16_t multipliers16_5_values[8] = {19520, 26320, 2404, 32414, 3196, 16069, -16069,
       -3196};
-  const int16x8_t multipliers16_5 = daedalus_whole_s16(vld1q_s16(multipliers16_5_values));
+  int16x8_t multipliers16_5 = daedalus_whole_s16(vld1q_s16(multipliers16_5_values));
   static const int16_t multipliers16_6_values[8] = {13623, -9102, -13623, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16_6 = daedalus_whole_s16(vld1q_s16(multipliers16_6_values));
+  int16x8_t multipliers16_6 = daedalus_whole_s16(vld1q_s16(multipliers16_6_values));
   int16_t rows[32][32];
   int16_t n_part1[16][16];
   int16_t n_part2[16][32];
   /* stage 1 of 4: v = 0..15; writes n_part1 */
-  const int16x8_t x0_0 = vld1q_s16(&coeffs[0]);
-  const int16x8_t x0_1 = vld1q_s16(&coeffs[8]);
-  const int16x8_t s0_0 = vqrdmulhq_laneq_s16(x0_0, multipliers16, 0);
-  const int16x8_t s0_1 = vqrdmulhq_laneq_s16(x0_1, multipliers16, 0);
-  const int16x8_t x8_0 = vld1q_s16(&coeffs[256]);
-  const int16x8_t x8_1 = vld1q_s16(&coeffs[264]);
-  const int16x8_t s2_0 = vqrdmulhq_laneq_s16(x8_0, multipliers16, 1);
-  const int16x8_t s2_1 = vqrdmulhq_laneq_s16(x8_1, multipliers16, 1);
-  const int16x8_t s3_0 = vqrdmulhq_laneq_s16(x8_0, multipliers16, 2);
-  const int16x8_t s3_1 = vqrdmulhq_laneq_s16(x8_1, multipliers16, 2);
-  const int16x8_t x4_0 = vld1q_s16(&coeffs[128]);
-  const int16x8_t x4_1 = vld1q_s16(&coeffs[136]);
-  const int16x8_t s4_0 = vqrdmulhq_laneq_s16(x4_0, multipliers16, 3);
-  const int16x8_t s4_1 = vqrdmulhq_laneq_s16(x4_1, multipliers16, 3);
-  const int16x8_t s7_0 = vqrdmulhq_laneq_s16(x4_0, multipliers16, 4);
-  const int16x8_t s7_1 = vqrdmulhq_laneq_s16(x4_1, multipliers16, 4);
-  const int16x8_t x12_0 = vld1q_s16(&coeffs[384]);
-  const int16x8_t x12_1 = vld1q_s16(&coeffs[392]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t37_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x12_0),
-      multipliers16, 5);
-  const int32x4_t t37_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x12_0, multipliers16, 5);
-  const int32x4_t t37_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x12_1),
-      multipliers16, 5);
-  const int32x4_t t37_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x12_1, multipliers16, 5);
-  const int16x8_t s5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
-  const int16x8_t s5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_2, t37_3, 14);
-  const int16x8_t s6_0 = vqrdmulhq_laneq_s16(x12_0, multipliers16, 6);
-  const int16x8_t s6_1 = vqrdmulhq_laneq_s16(x12_1, multipliers16, 6);
-  const int16x8_t e0_0 = vaddq_s16(s0_0, s3_0);
-  const int16x8_t e0_1 = vaddq_s16(s0_1, s3_1);
-  const int16x8_t e3_0 = vsubq_s16(s0_0, s3_0);
-  const int16x8_t e3_1 = vsubq_s16(s0_1, s3_1);
-  const int16x8_t e1_0 = vaddq_s16(s0_0, s2_0);
-  const int16x8_t e1_1 = vaddq_s16(s0_1, s2_1);
-  const int16x8_t e2_0 = vsubq_s16(s0_0, s2_0);
-  const int16x8_t e2_1 = vsubq_s16(s0_1, s2_1);
-  const int16x8_t o4_0 = vaddq_s16(s4_0, s5_0);
-  const int16x8_t o4_1 = vaddq_s16(s4_1, s5_1);
-  const int16x8_t o5_0 = vsubq_s16(s4_0, s5_0);
-  const int16x8_t o5_1 = vsubq_s16(s4_1, s5_1);
-  const int16x8_t o7_0 = vaddq_s16(s7_0, s6_0);
-  const int16x8_t o7_1 = vaddq_s16(s7_1, s6_1);
-  const int16x8_t o6_0 = vsubq_s16(s7_0, s6_0);
-  const int16x8_t o6_1 = vsubq_s16(s7_1, s6_1);
-  const int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(o6_0), multipliers16, 7);
-  const int32x4_t t62_1 = vmull_high_laneq_s16(o6_0, multipliers16, 7);
-  const int32x4_t t62_2 = vmull_laneq_s16(vget_low_s16(o6_1), multipliers16, 7);
-  const int32x4_t t62_3 = vmull_high_laneq_s16(o6_1, multipliers16, 7);
-  const int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_0), multipliers16, 7);
-  const int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_0, multipliers16, 7);
-  const int32x4_t t64_2 = vmlal_laneq_s16(t62_2, vget_low_s16(o5_1), multipliers16, 7);
-  const int32x4_t t64_3 = vmlal_high_laneq_s16(t62_3, o5_1, multipliers16, 7);
-  const int16x8_t m6_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
-  const int16x8_t m6_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_2, t64_3, 14);
-  const int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_0), multipliers16, 7);
-  const int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_0, multipliers16, 7);
-  const int32x4_t t67_2 = vmlsl_laneq_s16(t62_2, vget_low_s16(o5_1), multipliers16, 7);
-  const int32x4_t t67_3 = vmlsl_high_laneq_s16(t62_3, o5_1, multipliers16, 7);
-  const int16x8_t m5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0, t67_1, 14);
-  const int16x8_t m5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_2, t67_3, 14);
-  const int16x8_t even0_0 = vaddq_s16(e0_0, o7_0);
-  const int16x8_t even0_1 = vaddq_s16(e0_1, o7_1);
-  const int16x8_t even7_0 = vsubq_s16(e0_0, o7_0);
-  const int16x8_t even7_1 = vsubq_s16(e0_1, o7_1);
+  int16x8_t x0_0 = vld1q_s16(&coeffs[0]);
+  int16x8_t x0_1 = vld1q_s16(&coeffs[8]);
+  int16x8_t s0_0 = vqrdmulhq_laneq_s16(x0_0, multipliers16, 0);
+  int16x8_t s0_1 = vqrdmulhq_laneq_s16(x0_1, multipliers16, 0);
+  int16x8_t x8_0 = vld1q_s16(&coeffs[256]);
+  int16x8_t x8_1 = vld1q_s16(&coeffs[264]);
+  int16x8_t s2_0 = vqrdmulhq_laneq_s16(x8_0, multipliers16, 1);
+  int16x8_t s2_1 = vqrdmulhq_laneq_s16(x8_1, multipliers16, 1);
+  int16x8_t s3_0 = vqrdmulhq_laneq_s16(x8_0, multipliers16, 2);
+  int16x8_t s3_1 = vqrdmulhq_laneq_s16(x8_1, multipliers16, 2);
+  int16x8_t x4_0 = vld1q_s16(&coeffs[128]);
+  int16x8_t x4_1 = vld1q_s16(&coeffs[136]);
+  int16x8_t s4_0 = vqrdmulhq_laneq_s16(x4_0, multipliers16, 3);
+  int16x8_t s4_1 = vqrdmulhq_laneq_s16(x4_1, multipliers16, 3);
+  int16x8_t s7_0 = vqrdmulhq_laneq_s16(x4_0, multipliers16, 4);
+  int16x8_t s7_1 = vqrdmulhq_laneq_s16(x4_1, multipliers16, 4);
+  int16x8_t x12_0 = vld1q_s16(&coeffs[384]);
+  int16x8_t x12_1 = vld1q_s16(&coeffs[392]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t37_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x12_0), multipliers16,
+      5);
+  int32x4_t t37_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x12_0, multipliers16, 5);
+  int32x4_t t37_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x12_1), multipliers16,
+      5);
+  int32x4_t t37_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x12_1, multipliers16, 5);
+  int16x8_t s5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
+  int16x8_t s5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_2, t37_3, 14);
+  int16x8_t s6_0 = vqrdmulhq_laneq_s16(x12_0, multipliers16, 6);
+  int16x8_t s6_1 = vqrdmulhq_laneq_s16(x12_1, multipliers16, 6);
+  int16x8_t e0_0 = vaddq_s16(s0_0, s3_0);
+  int16x8_t e0_1 = vaddq_s16(s0_1, s3_1);
+  int16x8_t e3_0 = vsubq_s16(s0_0, s3_0);
+  int16x8_t e3_1 = vsubq_s16(s0_1, s3_1);
+  int16x8_t e1_0 = vaddq_s16(s0_0, s2_0);
+  int16x8_t e1_1 = vaddq_s16(s0_1, s2_1);
+  int16x8_t e2_0 = vsubq_s16(s0_0, s2_0);
+  int16x8_t e2_1 = vsubq_s16(s0_1, s2_1);
+  int16x8_t o4_0 = vaddq_s16(s4_0, s5_0);
+  int16x8_t o4_1 = vaddq_s16(s4_1, s5_1);
+  int16x8_t o5_0 = vsubq_s16(s4_0, s5_0);
+  int16x8_t o5_1 = vsubq_s16(s4_1, s5_1);
+  int16x8_t o7_0 = vaddq_s16(s7_0, s6_0);
+  int16x8_t o7_1 = vaddq_s16(s7_1, s6_1);
+  int16x8_t o6_0 = vsubq_s16(s7_0, s6_0);
+  int16x8_t o6_1 = vsubq_s16(s7_1, s6_1);
+  int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(o6_0), multipliers16, 7);
+  int32x4_t t62_1 = vmull_high_laneq_s16(o6_0, multipliers16, 7);
+  int32x4_t t62_2 = vmull_laneq_s16(vget_low_s16(o6_1), multipliers16, 7);
+  int32x4_t t62_3 = vmull_high_laneq_s16(o6_1, multipliers16, 7);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_0), multipliers16, 7);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_0, multipliers16, 7);
+  int32x4_t t64_2 = vmlal_laneq_s16(t62_2, vget_low_s16(o5_1), multipliers16, 7);
+  int32x4_t t64_3 = vmlal_high_laneq_s16(t62_3, o5_1, multipliers16, 7);
+  int16x8_t m6_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
+  int16x8_t m6_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_2, t64_3, 14);
+  int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_0), multipliers16, 7);
+  int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_0, multipliers16, 7);
+  int32x4_t t67_2 = vmlsl_laneq_s16(t62_2, vget_low_s16(o5_1), multipliers16, 7);
+  int32x4_t t67_3 = vmlsl_high_laneq_s16(t62_3, o5_1, multipliers16, 7);
+  int16x8_t m5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0, t67_1, 14);
+  int16x8_t m5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_2, t67_3, 14);
+  int16x8_t even0_0 = vaddq_s16(e0_0, o7_0);
+  int16x8_t even0_1 = vaddq_s16(e0_1, o7_1);
+  int16x8_t even7_0 = vsubq_s16(e0_0, o7_0);
+  int16x8_t even7_1 = vsubq_s16(e0_1, o7_1);
   vst1q_s16(&n_part1[0][0], even7_0);
   vst1q_s16(&n_part1[0][8], even7_1);
-  const int16x8_t even1_0 = vaddq_s16(e1_0, m6_0);
-  const int16x8_t even1_1 = vaddq_s16(e1_1, m6_1);
-  const int16x8_t even6_0 = vsubq_s16(e1_0, m6_0);
-  const int16x8_t even6_1 = vsubq_s16(e1_1, m6_1);
+  int16x8_t even1_0 = vaddq_s16(e1_0, m6_0);
+  int16x8_t even1_1 = vaddq_s16(e1_1, m6_1);
+  int16x8_t even6_0 = vsubq_s16(e1_0, m6_0);
+  int16x8_t even6_1 = vsubq_s16(e1_1, m6_1);
   vst1q_s16(&n_part1[1][0], even6_0);
   vst1q_s16(&n_part1[1][8], even6_1);
-  const int16x8_t even2_0 = vaddq_s16(e2_0, m5_0);
-  const int16x8_t even2_1 = vaddq_s16(e2_1, m5_1);
-  const int16x8_t even5_0 = vsubq_s16(e2_0, m5_0);
-  const int16x8_t even5_1 = vsubq_s16(e2_1, m5_1);
+  int16x8_t even2_0 = vaddq_s16(e2_0, m5_0);
+  int16x8_t even2_1 = vaddq_s16(e2_1, m5_1);
+  int16x8_t even5_0 = vsubq_s16(e2_0, m5_0);
+  int16x8_t even5_1 = vsubq_s16(e2_1, m5_1);
   vst1q_s16(&n_part1[2][0], even5_0);
   vst1q_s16(&n_part1[2][8], even5_1);
-  const int16x8_t even3_0 = vaddq_s16(e3_0, o4_0);
-  const int16x8_t even3_1 = vaddq_s16(e3_1, o4_1);
-  const int16x8_t even4_0 = vsubq_s16(e3_0, o4_0);
-  const int16x8_t even4_1 = vsubq_s16(e3_1, o4_1);
+  int16x8_t even3_0 = vaddq_s16(e3_0, o4_0);
+  int16x8_t even3_1 = vaddq_s16(e3_1, o4_1);
+  int16x8_t even4_0 = vsubq_s16(e3_0, o4_0);
+  int16x8_t even4_1 = vsubq_s16(e3_1, o4_1);
   vst1q_s16(&n_part1[3][0], even4_0);
   vst1q_s16(&n_part1[3][8], even4_1);
-  const int16x8_t x2_0 = vld1q_s16(&coeffs[64]);
-  const int16x8_t x2_1 = vld1q_s16(&coeffs[72]);
-  const int16x8_t a_0 = vqrdmulhq_laneq_s16(x2_0, multipliers16_2, 0);
-  const int16x8_t a_1 = vqrdmulhq_laneq_s16(x2_1, multipliers16_2, 0);
-  const int16x8_t a_0_2 = vqrdmulhq_laneq_s16(x2_0, multipliers16_2, 1);
-  const int16x8_t a_1_2 = vqrdmulhq_laneq_s16(x2_1, multipliers16_2, 1);
-  const int16x8_t x14_0 = vld1q_s16(&coeffs[448]);
-  const int16x8_t x14_1 = vld1q_s16(&coeffs[456]);
-  const int32x4_t t102_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x14_0),
+  int16x8_t x2_0 = vld1q_s16(&coeffs[64]);
+  int16x8_t x2_1 = vld1q_s16(&coeffs[72]);
+  int16x8_t a_0 = vqrdmulhq_laneq_s16(x2_0, multipliers16_2, 0);
+  int16x8_t a_1 = vqrdmulhq_laneq_s16(x2_1, multipliers16_2, 0);
+  int16x8_t a_0_2 = vqrdmulhq_laneq_s16(x2_0, multipliers16_2, 1);
+  int16x8_t a_1_2 = vqrdmulhq_laneq_s16(x2_1, multipliers16_2, 1);
+  int16x8_t x14_0 = vld1q_s16(&coeffs[448]);
+  int16x8_t x14_1 = vld1q_s16(&coeffs[456]);
+  int32x4_t t102_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x14_0),
       multipliers16_2, 2);
-  const int32x4_t t102_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x14_0, multipliers16_2,
-      2);
-  const int32x4_t t102_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x14_1),
+  int32x4_t t102_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x14_0, multipliers16_2, 2);
+  int32x4_t t102_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x14_1),
       multipliers16_2, 2);
-  const int32x4_t t102_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x14_1, multipliers16_2,
-      2);
-  const int16x8_t b_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_0, t102_1, 14);
-  const int16x8_t b_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_2, t102_3, 14);
-  const int16x8_t b_0_2 = vqrdmulhq_laneq_s16(x14_0, multipliers16_2, 3);
-  const int16x8_t b_1_2 = vqrdmulhq_laneq_s16(x14_1, multipliers16_2, 3);
-  const int16x8_t x10_0 = vld1q_s16(&coeffs[320]);
-  const int16x8_t x10_1 = vld1q_s16(&coeffs[328]);
-  const int16x8_t b_0_3 = vqrdmulhq_laneq_s16(x10_0, multipliers16_2, 4);
-  const int16x8_t b_1_3 = vqrdmulhq_laneq_s16(x10_1, multipliers16_2, 4);
-  const int16x8_t b_0_4 = vqrdmulhq_laneq_s16(x10_0, multipliers16_2, 5);
-  const int16x8_t b_1_4 = vqrdmulhq_laneq_s16(x10_1, multipliers16_2, 5);
-  const int16x8_t x6_0 = vld1q_s16(&coeffs[192]);
-  const int16x8_t x6_1 = vld1q_s16(&coeffs[200]);
-  const int32x4_t t127_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6_0),
+  int32x4_t t102_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x14_1, multipliers16_2, 2);
+  int16x8_t b_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_0, t102_1, 14);
+  int16x8_t b_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_2, t102_3, 14);
+  int16x8_t b_0_2 = vqrdmulhq_laneq_s16(x14_0, multipliers16_2, 3);
+  int16x8_t b_1_2 = vqrdmulhq_laneq_s16(x14_1, multipliers16_2, 3);
+  int16x8_t x10_0 = vld1q_s16(&coeffs[320]);
+  int16x8_t x10_1 = vld1q_s16(&coeffs[328]);
+  int16x8_t b_0_3 = vqrdmulhq_laneq_s16(x10_0, multipliers16_2, 4);
+  int16x8_t b_1_3 = vqrdmulhq_laneq_s16(x10_1, multipliers16_2, 4);
+  int16x8_t b_0_4 = vqrdmulhq_laneq_s16(x10_0, multipliers16_2, 5);
+  int16x8_t b_1_4 = vqrdmulhq_laneq_s16(x10_1, multipliers16_2, 5);
+  int16x8_t x6_0 = vld1q_s16(&coeffs[192]);
+  int16x8_t x6_1 = vld1q_s16(&coeffs[200]);
+  int32x4_t t127_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6_0),
       multipliers16_2, 6);
-  const int32x4_t t127_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6_0, multipliers16_2,
-      6);
-  const int32x4_t t127_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6_1),
+  int32x4_t t127_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6_0, multipliers16_2, 6);
+  int32x4_t t127_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), vget_low_s16(x6_1),
       multipliers16_2, 6);
-  const int32x4_t t127_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6_1, multipliers16_2,
-      6);
-  const int16x8_t turned0_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0, t127_1, 14);
-  const int16x8_t turned0_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_2, t127_3, 14);
-  const int16x8_t turned1_0 = vqrdmulhq_laneq_s16(x6_0, multipliers16_2, 7);
-  const int16x8_t turned1_1 = vqrdmulhq_laneq_s16(x6_1, multipliers16_2, 7);
-  const int16x8_t a_0_3 = vaddq_s16(a_0, b_0);
-  const int16x8_t a_1_3 = vaddq_s16(a_1, b_1);
-  const int16x8_t b_0_5 = vsubq_s16(a_0, b_0);
-  const int16x8_t b_1_5 = vsubq_s16(a_1, b_1);
-  const int16x8_t a_0_4 = vaddq_s16(a_0_2, b_0_2);
-  const int16x8_t a_1_4 = vaddq_s16(a_1_2, b_1_2);
-  const int16x8_t a_0_5 = vsubq_s16(a_0_2, b_0_2);
-  const int16x8_t a_1_5 = vsubq_s16(a_1_2, b_1_2);
-  const int32x4_t t144_0 = vmull_laneq_s16(vget_low_s16(a_0_5), multipliers16_3, 0);
-  const int32x4_t t144_1 = vmull_high_laneq_s16(a_0_5, multipliers16_3, 0);
-  const int32x4_t t144_2 = vmull_laneq_s16(vget_low_s16(a_1_5), multipliers16_3, 0);
-  const int32x4_t t144_3 = vmull_high_laneq_s16(a_1_5, multipliers16_3, 0);
-  const int32x4_t t146_0 = vmlsl_laneq_s16(t144_0, vget_low_s16(b_0_5), multipliers16_3, 1);
-  const int32x4_t t146_1 = vmlsl_high_laneq_s16(t144_1, b_0_5, multipliers16_3, 1);
-  const int32x4_t t146_2 = vmlsl_laneq_s16(t144_2, vget_low_s16(b_1_5), multipliers16_3, 1);
-  const int32x4_t t146_3 = vmlsl_high_laneq_s16(t144_3, b_1_5, multipliers16_3, 1);
-  const int16x8_t a_0_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0, t146_1, 14);
-  const int16x8_t a_1_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_2, t146_3, 14);
-  const int32x4_t t148_0 = vmull_laneq_s16(vget_low_s16(a_0_5), multipliers16_3, 1);
-  const int32x4_t t148_1 = vmull_high_laneq_s16(a_0_5, multipliers16_3, 1);
-  const int32x4_t t148_2 = vmull_laneq_s16(vget_low_s16(a_1_5), multipliers16_3, 1);
-  const int32x4_t t148_3 = vmull_high_laneq_s16(a_1_5, multipliers16_3, 1);
-  const int32x4_t t150_0 = vmlal_laneq_s16(t148_0, vget_low_s16(b_0_5), multipliers16_3, 0);
-  const int32x4_t t150_1 = vmlal_high_laneq_s16(t148_1, b_0_5, multipliers16_3, 0);
-  const int32x4_t t150_2 = vmlal_laneq_s16(t148_2, vget_low_s16(b_1_5), multipliers16_3, 0);
-  const int32x4_t t150_3 = vmlal_high_laneq_s16(t148_3, b_1_5, multipliers16_3, 0);
-  const int16x8_t a_0_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0, t150_1, 14);
-  const int16x8_t a_1_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_2, t150_3, 14);
-  const int16x8_t b_0_6 = vaddq_s16(turned0_0, b_0_3);
-  const int16x8_t b_1_6 = vaddq_s16(turned0_1, b_1_3);
-  const int16x8_t t156_0 = vsubq_s16(turned0_0, b_0_3);
-  const int16x8_t t156_1 = vsubq_s16(turned0_1, b_1_3);
-  const int16x8_t b_0_7 = vaddq_s16(turned1_0, b_0_4);
-  const int16x8_t b_1_7 = vaddq_s16(turned1_1, b_1_4);
-  const int16x8_t t160_0 = vsubq_s16(turned1_0, b_0_4);
-  const int16x8_t t160_1 = vsubq_s16(turned1_1, b_1_4);
-  const int32x4_t t163_0 = vmull_laneq_s16(vget_low_s16(t156_0), multipliers16_3, 2);
-  const int32x4_t t163_1 = vmull_high_laneq_s16(t156_0, multipliers16_3, 2);
-  const int32x4_t t163_2 = vmull_laneq_s16(vget_low_s16(t156_1), multipliers16_3, 2);
-  const int32x4_t t163_3 = vmull_high_laneq_s16(t156_1, multipliers16_3, 2);
-  const int32x4_t t166_0 = vmlsl_laneq_s16(t163_0, vget_low_s16(t160_0), multipliers16_3, 3);
-  const int32x4_t t166_1 = vmlsl_high_laneq_s16(t163_1, t160_0, multipliers16_3, 3);
-  const int32x4_t t166_2 = vmlsl_laneq_s16(t163_2, vget_low_s16(t160_1), multipliers16_3, 3);
-  const int32x4_t t166_3 = vmlsl_high_laneq_s16(t163_3, t160_1, multipliers16_3, 3);
-  const int16x8_t b_0_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0, t166_1, 14);
-  const int16x8_t b_1_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_2, t166_3, 14);
-  const int32x4_t t168_0 = vmull_laneq_s16(vget_low_s16(t156_0), multipliers16_3, 3);
-  const int32x4_t t168_1 = vmull_high_laneq_s16(t156_0, multipliers16_3, 3);
-  const int32x4_t t168_2 = vmull_laneq_s16(vget_low_s16(t156_1), multipliers16_3, 3);
-  const int32x4_t t168_3 = vmull_high_laneq_s16(t156_1, multipliers16_3, 3);
-  const int32x4_t t170_0 = vmlal_laneq_s16(t168_0, vget_low_s16(t160_0), multipliers16_3, 2);
-  const int32x4_t t170_1 = vmlal_high_laneq_s16(t168_1, t160_0, multipliers16_3, 2);
-  const int32x4_t t170_2 = vmlal_laneq_s16(t168_2, vget_low_s16(t160_1), multipliers16_3, 2);
-  const int32x4_t t170_3 = vmlal_high_laneq_s16(t168_3, t160_1, multipliers16_3, 2);
-  const int16x8_t b_0_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0, t170_1, 14);
-  const int16x8_t b_1_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_2, t170_3, 14);
-  const int16x8_t odd0_0 = vaddq_s16(a_0_3, b_0_6);
-  const int16x8_t odd0_1 = vaddq_s16(a_1_3, b_1_6);
+  int32x4_t t127_3 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0), x6_1, multipliers16_2, 6);
+  int16x8_t turned0_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0, t127_1, 14);
+  int16x8_t turned0_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_2, t127_3, 14);
+  int16x8_t turned1_0 = vqrdmulhq_laneq_s16(x6_0, multipliers16_2, 7);
+  int16x8_t turned1_1 = vqrdmulhq_laneq_s16(x6_1, multipliers16_2, 7);
+  int16x8_t a_0_3 = vaddq_s16(a_0, b_0);
+  int16x8_t a_1_3 = vaddq_s16(a_1, b_1);
+  int16x8_t b_0_5 = vsubq_s16(a_0, b_0);
+  int16x8_t b_1_5 = vsubq_s16(a_1, b_1);
+  int16x8_t a_0_4 = vaddq_s16(a_0_2, b_0_2);
+  int16x8_t a_1_4 = vaddq_s16(a_1_2, b_1_2);
+  int16x8_t a_0_5 = vsubq_s16(a_0_2, b_0_2);
+  int16x8_t a_1_5 = vsubq_s16(a_1_2, b_1_2);
+  int32x4_t t144_0 = vmull_laneq_s16(vget_low_s16(a_0_5), multipliers16_3, 0);
+  int32x4_t t144_1 = vmull_high_laneq_s16(a_0_5, multipliers16_3, 0);
+  int32x4_t t144_2 = vmull_laneq_s16(vget_low_s16(a_1_5), multipliers16_3, 0);
+  int32x4_t t144_3 = vmull_high_laneq_s16(a_1_5, multipliers16_3, 0);
+  int32x4_t t146_0 = vmlsl_laneq_s16(t144_0, vget_low_s16(b_0_5), multipliers16_3, 1);
+  int32x4_t t146_1 = vmlsl_high_laneq_s16(t144_1, b_0_5, multipliers16_3, 1);
+  int32x4_t t146_2 = vmlsl_laneq_s16(t144_2, vget_low_s16(b_1_5), multipliers16_3, 1);
+  int32x4_t t146_3 = vmlsl_high_laneq_s16(t144_3, b_1_5, multipliers16_3, 1);
+  int16x8_t a_0_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0, t146_1, 14);
+  int16x8_t a_1_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_2, t146_3, 14);
+  int32x4_t t148_0 = vmull_laneq_s16(vget_low_s16(a_0_5), multipliers16_3, 1);
+  int32x4_t t148_1 = vmull_high_laneq_s16(a_0_5, multipliers16_3, 1);
+  int32x4_t t148_2 = vmull_laneq_s16(vget_low_s16(a_1_5), multipliers16_3, 1);
+  int32x4_t t148_3 = vmull_high_laneq_s16(a_1_5, multipliers16_3, 1);
+  int32x4_t t150_0 = vmlal_laneq_s16(t148_0, vget_low_s16(b_0_5), multipliers16_3, 0);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(t148_1, b_0_5, multipliers16_3, 0);
+  int32x4_t t150_2 = vmlal_laneq_s16(t148_2, vget_low_s16(b_1_5), multipliers16_3, 0);
+  int32x4_t t150_3 = vmlal_high_laneq_s16(t148_3, b_1_5, multipliers16_3, 0);
+  int16x8_t a_0_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0, t150_1, 14);
+  int16x8_t a_1_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_2, t150_3, 14);
+  int16x8_t b_0_6 = vaddq_s16(turned0_0, b_0_3);
+  int16x8_t b_1_6 = vaddq_s16(turned0_1, b_1_3);
+  int16x8_t t156_0 = vsubq_s16(turned0_0, b_0_3);
+  int16x8_t t156_1 = vsubq_s16(turned0_1, b_1_3);
+  int16x8_t b_0_7 = vaddq_s16(turned1_0, b_0_4);
+  int16x8_t b_1_7 = vaddq_s16(turned1_1, b_1_4);
+  int16x8_t t160_0 = vsubq_s16(turned1_0, b_0_4);
+  int16x8_t t160_1 = vsubq_s16(turned1_1, b_1_4);
+  int32x4_t t163_0 = vmull_laneq_s16(vget_low_s16(t156_0), multipliers16_3, 2);
+  int32x4_t t163_1 = vmull_high_laneq_s16(t156_0, multipliers16_3, 2);
+  int32x4_t t163_2 = vmull_laneq_s16(vget_low_s16(t156_1), multipliers16_3, 2);
+  int32x4_t t163_3 = vmull_high_laneq_s16(t156_1, multipliers16_3, 2);
+  int32x4_t t166_0 = vmlsl_laneq_s16(t163_0, vget_low_s16(t160_0), multipliers16_3, 3);
+  int32x4_t t166_1 = vmlsl_high_laneq_s16(t163_1, t160_0, multipliers16_3, 3);
+  int32x4_t t166_2 = vmlsl_laneq_s16(t163_2, vget_low_s16(t160_1), multipliers16_3, 3);
+  int32x4_t t166_3 = vmlsl_high_laneq_s16(t163_3, t160_1, multipliers16_3, 3);
+  int16x8_t b_0_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0, t166_1, 14);
+  int16x8_t b_1_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_2, t166_3, 14);
+  int32x4_t t168_0 = vmull_laneq_s16(vget_low_s16(t156_0), multipliers16_3, 3);
+  int32x4_t t168_1 = vmull_high_laneq_s16(t156_0, multipliers16_3, 3);
+  int32x4_t t168_2 = vmull_laneq_s16(vget_low_s16(t156_1), multipliers16_3, 3);
+  int32x4_t t168_3 = vmull_high_laneq_s16(t156_1, multipliers16_3, 3);
+  int32x4_t t170_0 = vmlal_laneq_s16(t168_0, vget_low_s16(t160_0), multipliers16_3, 2);
+  int32x4_t t170_1 = vmlal_high_laneq_s16(t168_1, t160_0, multipliers16_3, 2);
+  int32x4_t t170_2 = vmlal_laneq_s16(t168_2, vget_low_s16(t160_1), multipliers16_3, 2);
+  int32x4_t t170_3 = vmlal_high_laneq_s16(t168_3, t160_1, multipliers16_3, 2);
+  int16x8_t b_0_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0, t170_1, 14);
+  int16x8_t b_1_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_2, t170_3, 14);
+  int16x8_t odd0_0 = vaddq_s16(a_0_3, b_0_6);
+  int16x8_t odd0_1 = vaddq_s16(a_1_3, b_1_6);
   vst1q_s16(&n_part1[4][0], odd0_0);
   vst1q_s16(&n_part1[4][8], odd0_1);
-  const int16x8_t b_0_10 = vsubq_s16(a_0_3, b_0_6);
-  const int16x8_t b_1_10 = vsubq_s16(a_1_3, b_1_6);
-  const int16x8_t odd7_0 = vaddq_s16(a_0_4, b_0_7);
-  const int16x8_t odd7_1 = vaddq_s16(a_1_4, b_1_7);
-  const int16x8_t a_0_8 = vsubq_s16(a_0_4, b_0_7);
-  const int16x8_t a_1_8 = vsubq_s16(a_1_4, b_1_7);
-  const int16x8_t odd1_0 = vaddq_s16(a_0_6, b_0_9);
-  const int16x8_t odd1_1 = vaddq_s16(a_1_6, b_1_9);
+  int16x8_t b_0_10 = vsubq_s16(a_0_3, b_0_6);
+  int16x8_t b_1_10 = vsubq_s16(a_1_3, b_1_6);
+  int16x8_t odd7_0 = vaddq_s16(a_0_4, b_0_7);
+  int16x8_t odd7_1 = vaddq_s16(a_1_4, b_1_7);
+  int16x8_t a_0_8 = vsubq_s16(a_0_4, b_0_7);
+  int16x8_t a_1_8 = vsubq_s16(a_1_4, b_1_7);
+  int16x8_t odd1_0 = vaddq_s16(a_0_6, b_0_9);
+  int16x8_t odd1_1 = vaddq_s16(a_1_6, b_1_9);
   vst1q_s16(&n_part1[5][0], odd1_0);
   vst1q_s16(&n_part1[5][8], odd1_1);
-  const int16x8_t b_0_11 = vsubq_s16(a_0_6, b_0_9);
-  const int16x8_t b_1_11 = vsubq_s16(a_1_6, b_1_9);
-  const int16x8_t odd6_0 = vaddq_s16(a_0_7, b_0_8);
-  const int16x8_t odd6_1 = vaddq_s16(a_1_7, b_1_8);
-  const int16x8_t a_0_9 = vsubq_s16(a_0_7, b_0_8);
-  const int16x8_t a_1_9 = vsubq_s16(a_1_7, b_1_8);
-  const int32x4_t t190_0 = vmull_laneq_s16(vget_low_s16(a_0_8), multipliers16, 7);
-  const int32x4_t t190_1 = vmull_high_laneq_s16(a_0_8, multipliers16, 7);
-  const int32x4_t t190_2 = vmull_laneq_s16(vget_low_s16(a_1_8), multipliers16, 7);
-  const int32x4_t t190_3 = vmull_high_laneq_s16(a_1_8, multipliers16, 7);
-  const int32x4_t t192_0 = vmlal_laneq_s16(t190_0, vget_low_s16(b_0_10), multipliers16, 7);
-  const int32x4_t t192_1 = vmlal_high_laneq_s16(t190_1, b_0_10, multipliers16, 7);
-  const int32x4_t t192_2 = vmlal_laneq_s16(t190_2, vget_low_s16(b_1_10), multipliers16, 7);
-  const int32x4_t t192_3 = vmlal_high_laneq_s16(t190_3, b_1_10, multipliers16, 7);
-  const int16x8_t odd4_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0, t192_1, 14);
-  const int16x8_t odd4_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_2, t192_3, 14);
-  const int32x4_t t195_0 = vmlsl_laneq_s16(t190_0, vget_low_s16(b_0_10), multipliers16, 7);
-  const int32x4_t t195_1 = vmlsl_high_laneq_s16(t190_1, b_0_10, multipliers16, 7);
-  const int32x4_t t195_2 = vmlsl_laneq_s16(t190_2, vget_low_s16(b_1_10), multipliers16, 7);
-  const int32x4_t t195_3 = vmlsl_high_laneq_s16(t190_3, b_1_10, multipliers16, 7);
-  const int16x8_t odd3_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0, t195_1, 14);
-  const int16x8_t odd3_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_2, t195_3, 14);
+  int16x8_t b_0_11 = vsubq_s16(a_0_6, b_0_9);
+  int16x8_t b_1_11 = vsubq_s16(a_1_6, b_1_9);
+  int16x8_t odd6_0 = vaddq_s16(a_0_7, b_0_8);
+  int16x8_t odd6_1 = vaddq_s16(a_1_7, b_1_8);
+  int16x8_t a_0_9 = vsubq_s16(a_0_7, b_0_8);
+  int16x8_t a_1_9 = vsubq_s16(a_1_7, b_1_8);
+  int32x4_t t190_0 = vmull_laneq_s16(vget_low_s16(a_0_8), multipliers16, 7);
+  int32x4_t t190_1 = vmull_high_laneq_s16(a_0_8, multipliers16, 7);
+  int32x4_t t190_2 = vmull_laneq_s16(vget_low_s16(a_1_8), multipliers16, 7);
+  int32x4_t t190_3 = vmull_high_laneq_s16(a_1_8, multipliers16, 7);
+  int32x4_t t192_0 = vmlal_laneq_s16(t190_0, vget_low_s16(b_0_10), multipliers16, 7);
+  int32x4_t t192_1 = vmlal_high_laneq_s16(t190_1, b_0_10, multipliers16, 7);
+  int32x4_t t192_2 = vmlal_laneq_s16(t190_2, vget_low_s16(b_1_10), multipliers16, 7);
+  int32x4_t t192_3 = vmlal_high_laneq_s16(t190_3, b_1_10, multipliers16, 7);
+  int16x8_t odd4_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0, t192_1, 14);
+  int16x8_t odd4_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_2, t192_3, 14);
+  int32x4_t t195_0 = vmlsl_laneq_s16(t190_0, vget_low_s16(b_0_10), multipliers16, 7);
+  int32x4_t t195_1 = vmlsl_high_laneq_s16(t190_1, b_0_10, multipliers16, 7);
+  int32x4_t t195_2 = vmlsl_laneq_s16(t190_2, vget_low_s16(b_1_10), multipliers16, 7);
+  int32x4_t t195_3 = vmlsl_high_laneq_s16(t190_3, b_1_10, multipliers16, 7);
+  int16x8_t odd3_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0, t195_1, 14);
+  int16x8_t odd3_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_2, t195_3, 14);
   vst1q_s16(&n_part1[6][0], odd3_0);
   vst1q_s16(&n_part1[6][8], odd3_1);
-  const int32x4_t t198_0 = vmull_laneq_s16(vget_low_s16(a_0_9), multipliers16, 7);
-  const int32x4_t t198_1 = vmull_high_laneq_s16(a_0_9, multipliers16, 7);
-  const int32x4_t t198_2 = vmull_laneq_s16(vget_low_s16(a_1_9), multipliers16, 7);
-  const int32x4_t t198_3 = vmull_high_laneq_s16(a_1_9, multipliers16, 7);
-  const int32x4_t t200_0 = vmlal_laneq_s16(t198_0, vget_low_s16(b_0_11), multipliers16, 7);
-  const int32x4_t t200_1 = vmlal_high_laneq_s16(t198_1, b_0_11, multipliers16, 7);
-  const int32x4_t t200_2 = vmlal_laneq_s16(t198_2, vget_low_s16(b_1_11), multipliers16, 7);
-  const int32x4_t t200_3 = vmlal_high_laneq_s16(t198_3, b_1_11, multipliers16, 7);
-  const int16x8_t odd5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0, t200_1, 14);
-  const int16x8_t odd5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_2, t200_3, 14);
-  const int32x4_t t203_0 = vmlsl_laneq_s16(t198_0, vget_low_s16(b_0_11), multipliers16, 7);
-  const int32x4_t t203_1 = vmlsl_high_laneq_s16(t198_1, b_0_11, multipliers16, 7);
-  const int32x4_t t203_2 = vmlsl_laneq_s16(t198_2, vget_low_s16(b_1_11), multipliers16, 7);
-  const int32x4_t t203_3 = vmlsl_high_laneq_s16(t198_3, b_1_11, multipliers16, 7);
-  const int16x8_t odd2_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0, t203_1, 14);
-  const int16x8_t odd2_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_2, t203_3, 14);
+  int32x4_t t198_0 = vmull_laneq_s16(vget_low_s16(a_0_9), multipliers16, 7);
+  int32x4_t t198_1 = vmull_high_laneq_s16(a_0_9, multipliers16, 7);
+  int32x4_t t198_2 = vmull_laneq_s16(vget_low_s16(a_1_9), multipliers16, 7);
+  int32x4_t t198_3 = vmull_high_laneq_s16(a_1_9, multipliers16, 7);
+  int32x4_t t200_0 = vmlal_laneq_s16(t198_0, vget_low_s16(b_0_11), multipliers16, 7);
+  int32x4_t t200_1 = vmlal_high_laneq_s16(t198_1, b_0_11, multipliers16, 7);
+  int32x4_t t200_2 = vmlal_laneq_s16(t198_2, vget_low_s16(b_1_11), multipliers16, 7);
+  int32x4_t t200_3 = vmlal_high_laneq_s16(t198_3, b_1_11, multipliers16, 7);
+  int16x8_t odd5_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0, t200_1, 14);
+  int16x8_t odd5_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_2, t200_3, 14);
+  int32x4_t t203_0 = vmlsl_laneq_s16(t198_0, vget_low_s16(b_0_11), multipliers16, 7);
+  int32x4_t t203_1 = vmlsl_high_laneq_s16(t198_1, b_0_11, multipliers16, 7);
+  int32x4_t t203_2 = vmlsl_laneq_s16(t198_2, vget_low_s16(b_1_11), multipliers16, 7);
+  int32x4_t t203_3 = vmlsl_high_laneq_s16(t198_3, b_1_11, multipliers16, 7);
+  int16x8_t odd2_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0, t203_1, 14);
+  int16x8_t odd2_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_2, t203_3, 14);
   vst1q_s16(&n_part1[7][0], odd2_0);
   vst1q_s16(&n_part1[7][8], odd2_1);
-  const int16x8_t even0_0_2 = vaddq_s16(even0_0, odd7_0);
-  const int16x8_t even0_1_2 = vaddq_s16(even0_1, odd7_1);
+  int16x8_t even0_0_2 = vaddq_s16(even0_0, odd7_0);
+  int16x8_t even0_1_2 = vaddq_s16(even0_1, odd7_1);
   vst1q_s16(&n_part1[8][0], even0_0_2);
   vst1q_s16(&n_part1[8][8], even0_1_2);
-  const int16x8_t even15_0 = vsubq_s16(even0_0, odd7_0);
-  const int16x8_t even15_1 = vsubq_s16(even0_1, odd7_1);
+  int16x8_t even15_0 = vsubq_s16(even0_0, odd7_0);
+  int16x8_t even15_1 = vsubq_s16(even0_1, odd7_1);
   vst1q_s16(&n_part1[9][0], even15_0);
   vst1q_s16(&n_part1[9][8], even15_1);
-  const int16x8_t even1_0_2 = vaddq_s16(even1_0, odd6_0);
-  const int16x8_t even1_1_2 = vaddq_s16(even1_1, odd6_1);
+  int16x8_t even1_0_2 = vaddq_s16(even1_0, odd6_0);
+  int16x8_t even1_1_2 = vaddq_s16(even1_1, odd6_1);
   vst1q_s16(&n_part1[10][0], even1_0_2);
   vst1q_s16(&n_part1[10][8], even1_1_2);
-  const int16x8_t even14_0 = vsubq_s16(even1_0, odd6_0);
-  const int16x8_t even14_1 = vsubq_s16(even1_1, odd6_1);
+  int16x8_t even14_0 = vsubq_s16(even1_0, odd6_0);
+  int16x8_t even14_1 = vsubq_s16(even1_1, odd6_1);
   vst1q_s16(&n_part1[11][0], even14_0);
   vst1q_s16(&n_part1[11][8], even14_1);
-  const int16x8_t even2_0_2 = vaddq_s16(even2_0, odd5_0);
-  const int16x8_t even2_1_2 = vaddq_s16(even2_1, odd5_1);
+  int16x8_t even2_0_2 = vaddq_s16(even2_0, odd5_0);
+  int16x8_t even2_1_2 = vaddq_s16(even2_1, odd5_1);
   vst1q_s16(&n_part1[12][0], even2_0_2);
   vst1q_s16(&n_part1[12][8], even2_1_2);
-  const int16x8_t even13_0 = vsubq_s16(even2_0, odd5_0);
-  const int16x8_t even13_1 = vsubq_s16(even2_1, odd5_1);
+  int16x8_t even13_0 = vsubq_s16(even2_0, odd5_0);
+  int16x8_t even13_1 = vsubq_s16(even2_1, odd5_1);
   vst1q_s16(&n_part1[13][0], even13_0);
   vst1q_s16(&n_part1[13][8], even13_1);
-  const int16x8_t even3_0_2 = vaddq_s16(even3_0, odd4_0);
-  const int16x8_t even3_1_2 = vaddq_s16(even3_1, odd4_1);
+  int16x8_t even3_0_2 = vaddq_s16(even3_0, odd4_0);
+  int16x8_t even3_1_2 = vaddq_s16(even3_1, odd4_1);
   vst1q_s16(&n_part1[14][0], even3_0_2);
   vst1q_s16(&n_part1[14][8], even3_1_2);
-  const int16x8_t even12_0 = vsubq_s16(even3_0, odd4_0);
-  const int16x8_t even12_1 = vsubq_s16(even3_1, odd4_1);
+  int16x8_t even12_0 = vsubq_s16(even3_0, odd4_0);
+  int16x8_t even12_1 = vsubq_s16(even3_1, odd4_1);
   vst1q_s16(&n_part1[15][0], even12_0);
   vst1q_s16(&n_part1[15][8], even12_1);
   /* stage 2 of 4: v = 0..1, v_in = 0..7; writes rows */
   {
     for (int v = 0; v < 2; v++) {
-      const int16x8_t t16 = vld1q_s16(&n_part1[6][8*v]);
-      const int16x8_t t11 = vld1q_s16(&n_part1[3][8*v]);
-      const int16x8_t even4 = vaddq_s16(t11, t16);
-      const int16x8_t even11 = vsubq_s16(t11, t16);
-      const int16x8_t t17 = vld1q_s16(&n_part1[7][8*v]);
-      const int16x8_t t10 = vld1q_s16(&n_part1[2][8*v]);
-      const int16x8_t even5 = vaddq_s16(t10, t17);
-      const int16x8_t even10 = vsubq_s16(t10, t17);
-      const int16x8_t t15 = vld1q_s16(&n_part1[5][8*v]);
-      const int16x8_t t9 = vld1q_s16(&n_part1[1][8*v]);
-      const int16x8_t even6 = vaddq_s16(t9, t15);
-      const int16x8_t even9 = vsubq_s16(t9, t15);
-      const int16x8_t t14 = vld1q_s16(&n_part1[4][8*v]);
-      const int16x8_t t8 = vld1q_s16(&n_part1[0][8*v]);
-      const int16x8_t even7 = vaddq_s16(t8, t14);
-      const int16x8_t even8 = vsubq_s16(t8, t14);
-      const int16x8_t x1 = vld1q_s16(&coeffs[8*v + 32]);
-      const int16x8_t a = vqrdmulhq_laneq_s16(x1, multipliers16_3, 4);
-      const int16x8_t a_2 = vqrdmulhq_laneq_s16(x1, multipliers16_3, 5);
-      const int16x8_t x15 = vld1q_s16(&coeffs[8*v + 480]);
-      const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t58_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x15),
+      int16x8_t t16 = vld1q_s16(&n_part1[6][8*v]);
+      int16x8_t t11 = vld1q_s16(&n_part1[3][8*v]);
+      int16x8_t even4 = vaddq_s16(t11, t16);
+      int16x8_t even11 = vsubq_s16(t11, t16);
+      int16x8_t t17 = vld1q_s16(&n_part1[7][8*v]);
+      int16x8_t t10 = vld1q_s16(&n_part1[2][8*v]);
+      int16x8_t even5 = vaddq_s16(t10, t17);
+      int16x8_t even10 = vsubq_s16(t10, t17);
+      int16x8_t t15 = vld1q_s16(&n_part1[5][8*v]);
+      int16x8_t t9 = vld1q_s16(&n_part1[1][8*v]);
+      int16x8_t even6 = vaddq_s16(t9, t15);
+      int16x8_t even9 = vsubq_s16(t9, t15);
+      int16x8_t t14 = vld1q_s16(&n_part1[4][8*v]);
+      int16x8_t t8 = vld1q_s16(&n_part1[0][8*v]);
+      int16x8_t even7 = vaddq_s16(t8, t14);
+      int16x8_t even8 = vsubq_s16(t8, t14);
+      int16x8_t x1 = vld1q_s16(&coeffs[8*v + 32]);
+      int16x8_t a = vqrdmulhq_laneq_s16(x1, multipliers16_3, 4);
+      int16x8_t a_2 = vqrdmulhq_laneq_s16(x1, multipliers16_3, 5);
+      int16x8_t x15 = vld1q_s16(&coeffs[8*v + 480]);
+      uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t58_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x15),
           multipliers16_3, 6);
-      const int32x4_t t58_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x15,
-          multipliers16_3, 6);
-      const int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
-      const int16x8_t b_2 = vqrdmulhq_laneq_s16(x15, multipliers16_3, 7);
-      const int16x8_t x9 = vld1q_s16(&coeffs[8*v + 288]);
-      const int16x8_t b_3 = vqrdmulhq_laneq_s16(x9, multipliers16_4, 0);
-      const int16x8_t b_4 = vqrdmulhq_laneq_s16(x9, multipliers16_4, 1);
-      const int16x8_t x7 = vld1q_s16(&coeffs[8*v + 224]);
-      const int32x4_t t83_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x7),
+      int32x4_t t58_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x15, multipliers16_3, 6);
+      int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
+      int16x8_t b_2 = vqrdmulhq_laneq_s16(x15, multipliers16_3, 7);
+      int16x8_t x9 = vld1q_s16(&coeffs[8*v + 288]);
+      int16x8_t b_3 = vqrdmulhq_laneq_s16(x9, multipliers16_4, 0);
+      int16x8_t b_4 = vqrdmulhq_laneq_s16(x9, multipliers16_4, 1);
+      int16x8_t x7 = vld1q_s16(&coeffs[8*v + 224]);
+      int32x4_t t83_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x7),
           multipliers16_4, 2);
-      const int32x4_t t83_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x7,
-          multipliers16_4, 2);
-      const int16x8_t a_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t83_0, t83_1, 14);
-      const int16x8_t a_4 = vqrdmulhq_laneq_s16(x7, multipliers16_4, 3);
-      const int16x8_t x5 = vld1q_s16(&coeffs[8*v + 160]);
-      const int16x8_t a_5 = vqrdmulhq_laneq_s16(x5, multipliers16_4, 4);
-      const int16x8_t a_6 = vqrdmulhq_laneq_s16(x5, multipliers16_4, 5);
-      const int16x8_t x11 = vld1q_s16(&coeffs[8*v + 352]);
-      const int32x4_t t108_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x11),
+      int32x4_t t83_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x7, multipliers16_4, 2);
+      int16x8_t a_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t83_0, t83_1, 14);
+      int16x8_t a_4 = vqrdmulhq_laneq_s16(x7, multipliers16_4, 3);
+      int16x8_t x5 = vld1q_s16(&coeffs[8*v + 160]);
+      int16x8_t a_5 = vqrdmulhq_laneq_s16(x5, multipliers16_4, 4);
+      int16x8_t a_6 = vqrdmulhq_laneq_s16(x5, multipliers16_4, 5);
+      int16x8_t x11 = vld1q_s16(&coeffs[8*v + 352]);
+      int32x4_t t108_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x11),
           multipliers16_4, 6);
-      const int32x4_t t108_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x11,
-          multipliers16_4, 6);
-      const int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t108_0, t108_1, 14);
-      const int16x8_t b_6 = vqrdmulhq_laneq_s16(x11, multipliers16_4, 7);
-      const int16x8_t x13 = vld1q_s16(&coeffs[8*v + 416]);
-      const int16x8_t b_7 = vqrdmulhq_laneq_s16(x13, multipliers16_5, 0);
-      const int16x8_t b_8 = vqrdmulhq_laneq_s16(x13, multipliers16_5, 1);
-      const int16x8_t x3 = vld1q_s16(&coeffs[8*v + 96]);
-      const int32x4_t t133_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3),
+      int32x4_t t108_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x11, multipliers16_4, 6);
+      int16x8_t b_5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t108_0, t108_1, 14);
+      int16x8_t b_6 = vqrdmulhq_laneq_s16(x11, multipliers16_4, 7);
+      int16x8_t x13 = vld1q_s16(&coeffs[8*v + 416]);
+      int16x8_t b_7 = vqrdmulhq_laneq_s16(x13, multipliers16_5, 0);
+      int16x8_t b_8 = vqrdmulhq_laneq_s16(x13, multipliers16_5, 1);
+      int16x8_t x3 = vld1q_s16(&coeffs[8*v + 96]);
+      int32x4_t t133_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2), vget_low_s16(x3),
           multipliers16_5, 2);
-      const int32x4_t t133_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3,
-          multipliers16_5, 2);
-      const int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0, t133_1, 14);
-      const int16x8_t turned1 = vqrdmulhq_laneq_s16(x3, multipliers16_5, 3);
-      const int16x8_t a_7 = vaddq_s16(a, b);
-      const int16x8_t b_9 = vsubq_s16(a, b);
-      const int16x8_t a_8 = vaddq_s16(a_2, b_2);
-      const int16x8_t a_9 = vsubq_s16(a_2, b_2);
-      const int32x4_t t150_0_2 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_5, 4);
-      const int32x4_t t150_1_2 = vmull_high_laneq_s16(a_9, multipliers16_5, 4);
-      const int32x4_t t152_0 = vmlsl_laneq_s16(t150_0_2, vget_low_s16(b_9), multipliers16_5, 5);
-      const int32x4_t t152_1 = vmlsl_high_laneq_s16(t150_1_2, b_9, multipliers16_5, 5);
-      const int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t152_0, t152_1, 14);
-      const int32x4_t t154_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_5, 5);
-      const int32x4_t t154_1 = vmull_high_laneq_s16(a_9, multipliers16_5, 5);
-      const int32x4_t t156_0_2 = vmlal_laneq_s16(t154_0, vget_low_s16(b_9), multipliers16_5, 4);
-      const int32x4_t t156_1_2 = vmlal_high_laneq_s16(t154_1, b_9, multipliers16_5, 4);
-      const int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t156_0_2, t156_1_2, 14);
-      const int16x8_t b_10 = vaddq_s16(a_3, b_3);
-      const int16x8_t t162 = vsubq_s16(a_3, b_3);
-      const int16x8_t b_11 = vaddq_s16(a_4, b_4);
-      const int16x8_t t166 = vsubq_s16(a_4, b_4);
-      const int32x4_t t169_0 = vmull_laneq_s16(vget_low_s16(t162), multipliers16_5, 6);
-      const int32x4_t t169_1 = vmull_high_laneq_s16(t162, multipliers16_5, 6);
-      const int32x4_t t172_0 = vmlsl_laneq_s16(t169_0, vget_low_s16(t166), multipliers16_5, 7);
-      const int32x4_t t172_1 = vmlsl_high_laneq_s16(t169_1, t166, multipliers16_5, 7);
-      const int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t172_0, t172_1, 14);
-      const int32x4_t t174_0 = vmull_laneq_s16(vget_low_s16(t162), multipliers16_5, 7);
-      const int32x4_t t174_1 = vmull_high_laneq_s16(t162, multipliers16_5, 7);
-      const int32x4_t t176_0 = vmlal_laneq_s16(t174_0, vget_low_s16(t166), multipliers16_5, 6);
-      const int32x4_t t176_1 = vmlal_high_laneq_s16(t174_1, t166, multipliers16_5, 6);
-      const int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t176_0, t176_1, 14);
-      const int16x8_t b_14 = vaddq_s16(a_5, b_5);
-      const int16x8_t b_15 = vsubq_s16(a_5, b_5);
-      const int16x8_t b_16 = vaddq_s16(a_6, b_6);
-      const int16x8_t a_12 = vsubq_s16(a_6, b_6);
-      const int32x4_t t188_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_6, 0);
-      const int32x4_t t188_1 = vmull_high_laneq_s16(a_12, multipliers16_6, 0);
-      const int32x4_t t190_0_2 = vmlsl_laneq_s16(t188_0, vget_low_s16(b_15), multipliers16, 5);
-      const int32x4_t t190_1_2 = vmlsl_high_laneq_s16(t188_1, b_15, multipliers16, 5);
-      const int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t190_0_2, t190_1_2, 14);
-      const int32x4_t t192_0_2 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16, 5);
-      const int32x4_t t192_1_2 = vmull_high_laneq_s16(a_12, multipliers16, 5);
-      const int32x4_t t194_0 = vmlal_laneq_s16(t192_0_2, vget_low_s16(b_15), multipliers16_6, 0);
-      const int32x4_t t194_1 = vmlal_high_laneq_s16(t192_1_2, b_15, multipliers16_6, 0);
-      const int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t194_0, t194_1, 14);
-      const int16x8_t a_13 = vaddq_s16(turned0, b_7);
-      const int16x8_t t200 = vsubq_s16(turned0, b_7);
-      const int16x8_t a_14 = vaddq_s16(turned1, b_8);
-      const int16x8_t t204 = vsubq_s16(turned1, b_8);
-      const int32x4_t t207_0 = vmull_laneq_s16(vget_low_s16(t200), multipliers16_6, 1);
-      const int32x4_t t207_1 = vmull_high_laneq_s16(t200, multipliers16_6, 1);
-      const int32x4_t t210_0 = vmlsl_laneq_s16(t207_0, vget_low_s16(t204), multipliers16_6, 2);
-      const int32x4_t t210_1 = vmlsl_high_laneq_s16(t207_1, t204, multipliers16_6, 2);
-      const int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t210_0, t210_1, 14);
-      const int32x4_t t212_0 = vmull_laneq_s16(vget_low_s16(t200), multipliers16_6, 2);
-      const int32x4_t t212_1 = vmull_high_laneq_s16(t200, multipliers16_6, 2);
-      const int32x4_t t214_0 = vmlal_laneq_s16(t212_0, vget_low_s16(t204), multipliers16_6, 1);
-      const int32x4_t t214_1 = vmlal_high_laneq_s16(t212_1, t204, multipliers16_6, 1);
-      const int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t214_0, t214_1, 14);
-      const int16x8_t a_17 = vaddq_s16(a_7, b_10);
-      const int16x8_t b_19 = vsubq_s16(a_7, b_10);
-      const int16x8_t a_18 = vaddq_s16(a_8, b_11);
-      const int16x8_t a_19 = vsubq_s16(a_8, b_11);
-      const int16x8_t a_20 = vaddq_s16(a_10, b_13);
-      const int16x8_t b_20 = vsubq_s16(a_10, b_13);
-      const int16x8_t a_21 = vaddq_s16(a_11, b_12);
-      const int16x8_t a_22 = vsubq_s16(a_11, b_12);
-      const int32x4_t t234_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_3, 0);
-      const int32x4_t t234_1 = vmull_high_laneq_s16(a_19, multipliers16_3, 0);
-      const int32x4_t t236_0 = vmlsl_laneq_s16(t234_0, vget_low_s16(b_19), multipliers16_3, 1);
-      const int32x4_t t236_1 = vmlsl_high_laneq_s16(t234_1, b_19, multipliers16_3, 1);
-      const int16x8_t a_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t236_0, t236_1, 14);
-      const int32x4_t t238_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_3, 1);
-      const int32x4_t t238_1 = vmull_high_laneq_s16(a_19, multipliers16_3, 1);
-      const int32x4_t t240_0 = vmlal_laneq_s16(t238_0, vget_low_s16(b_19), multipliers16_3, 0);
-      const int32x4_t t240_1 = vmlal_high_laneq_s16(t238_1, b_19, multipliers16_3, 0);
-      const int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t240_0, t240_1, 14);
-      const int32x4_t t244_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_3, 0);
-      const int32x4_t t244_1 = vmull_high_laneq_s16(a_22, multipliers16_3, 0);
-      const int32x4_t t246_0 = vmlsl_laneq_s16(t244_0, vget_low_s16(b_20), multipliers16_3, 1);
-      const int32x4_t t246_1 = vmlsl_high_laneq_s16(t244_1, b_20, multipliers16_3, 1);
-      const int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0, t246_1, 14);
-      const int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_3, 1);
-      const int32x4_t t248_1 = vmull_high_laneq_s16(a_22, multipliers16_3, 1);
-      const int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(b_20), multipliers16_3, 0);
-      const int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, b_20, multipliers16_3, 0);
-      const int16x8_t a_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0, t250_1, 14);
-      const int16x8_t b_21 = vaddq_s16(a_13, b_14);
-      const int16x8_t t256 = vsubq_s16(a_13, b_14);
-      const int16x8_t b_22 = vaddq_s16(a_14, b_16);
-      const int16x8_t t260 = vsubq_s16(a_14, b_16);
-      const int16x8_t b_23 = vaddq_s16(a_16, b_17);
-      const int16x8_t t264 = vsubq_s16(a_16, b_17);
-      const int16x8_t b_24 = vaddq_s16(a_15, b_18);
-      const int16x8_t t268 = vsubq_s16(a_15, b_18);
-      const int32x4_t t270_0 = vmull_laneq_s16(vget_low_s16(t256), multipliers16_3, 2);
-      const int32x4_t t270_1 = vmull_high_laneq_s16(t256, multipliers16_3, 2);
-      const int32x4_t t272_0 = vmlsl_laneq_s16(t270_0, vget_low_s16(t260), multipliers16_3, 3);
-      const int32x4_t t272_1 = vmlsl_high_laneq_s16(t270_1, t260, multipliers16_3, 3);
-      const int16x8_t b_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0, t272_1, 14);
-      const int32x4_t t274_0 = vmull_laneq_s16(vget_low_s16(t256), multipliers16_3, 3);
-      const int32x4_t t274_1 = vmull_high_laneq_s16(t256, multipliers16_3, 3);
-      const int32x4_t t276_0 = vmlal_laneq_s16(t274_0, vget_low_s16(t260), multipliers16_3, 2);
-      const int32x4_t t276_1 = vmlal_high_laneq_s16(t274_1, t260, multipliers16_3, 2);
-      const int16x8_t b_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0, t276_1, 14);
-      const int32x4_t t280_0 = vmull_laneq_s16(vget_low_s16(t264), multipliers16_3, 2);
-      const int32x4_t t280_1 = vmull_high_laneq_s16(t264, multipliers16_3, 2);
-      const int32x4_t t282_0 = vmlsl_laneq_s16(t280_0, vget_low_s16(t268), multipliers16_3, 3);
-      const int32x4_t t282_1 = vmlsl_high_laneq_s16(t280_1, t268, multipliers16_3, 3);
-      const int16x8_t b_27 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0, t282_1, 14);
-      const int32x4_t t284_0 = vmull_laneq_s16(vget_low_s16(t264), multipliers16_3, 3);
-      const int32x4_t t284_1 = vmull_high_laneq_s16(t264, multipliers16_3, 3);
-      const int32x4_t t286_0 = vmlal_laneq_s16(t284_0, vget_low_s16(t268), multipliers16_3, 2);
-      const int32x4_t t286_1 = vmlal_high_laneq_s16(t284_1, t268, multipliers16_3, 2);
-      const int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0, t286_1, 14);
-      const int16x8_t odd0 = vaddq_s16(a_17, b_21);
-      const int16x8_t b_29 = vsubq_s16(a_17, b_21);
-      const int16x8_t odd15 = vaddq_s16(a_18, b_22);
-      const int16x8_t a_27 = vsubq_s16(a_18, b_22);
-      const int16x8_t odd1 = vaddq_s16(a_20, b_23);
-      const int16x8_t b_30 = vsubq_s16(a_20, b_23);
-      const int16x8_t odd14 = vaddq_s16(a_21, b_24);
-      const int16x8_t a_28 = vsubq_s16(a_21, b_24);
-      const int16x8_t odd2 = vaddq_s16(a_25, b_28);
-      const int16x8_t b_31 = vsubq_s16(a_25, b_28);
-      const int16x8_t odd13 = vaddq_s16(a_26, b_27);
-      const int16x8_t a_29 = vsubq_s16(a_26, b_27);
-      const int16x8_t odd3 = vaddq_s16(a_23, b_26);
-      const int16x8_t b_32 = vsubq_s16(a_23, b_26);
-      const int16x8_t odd12 = vaddq_s16(a_24, b_25);
-      const int16x8_t a_30 = vsubq_s16(a_24, b_25);
-      const int32x4_t t322_0 = vmull_laneq_s16(vget_low_s16(a_27), multipliers16, 7);
-      const int32x4_t t322_1 = vmull_high_laneq_s16(a_27, multipliers16, 7);
-      const int32x4_t t324_0 = vmlal_laneq_s16(t322_0, vget_low_s16(b_29), multipliers16, 7);
-      const int32x4_t t324_1 = vmlal_high_laneq_s16(t322_1, b_29, multipliers16, 7);
-      const int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t324_0, t324_1, 14);
-      const int32x4_t t327_0 = vmlsl_laneq_s16(t322_0, vget_low_s16(b_29), multipliers16, 7);
-      const int32x4_t t327_1 = vmlsl_high_laneq_s16(t322_1, b_29, multipliers16, 7);
-      const int16x8_t odd7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t327_0, t327_1, 14);
-      const int32x4_t t330_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 7);
-      const int32x4_t t330_1 = vmull_high_laneq_s16(a_28, multipliers16, 7);
-      const int32x4_t t332_0 = vmlal_laneq_s16(t330_0, vget_low_s16(b_30), multipliers16, 7);
-      const int32x4_t t332_1 = vmlal_high_laneq_s16(t330_1, b_30, multipliers16, 7);
-      const int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t332_0, t332_1, 14);
-      const int32x4_t t335_0 = vmlsl_laneq_s16(t330_0, vget_low_s16(b_30), multipliers16, 7);
-      const int32x4_t t335_1 = vmlsl_high_laneq_s16(t330_1, b_30, multipliers16, 7);
-      const int16x8_t odd6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0, t335_1, 14);
-      const int32x4_t t338_0 = vmull_laneq_s16(vget_low_s16(a_29), multipliers16, 7);
-      const int32x4_t t338_1 = vmull_high_laneq_s16(a_29, multipliers16, 7);
-      const int32x4_t t340_0 = vmlal_laneq_s16(t338_0, vget_low_s16(b_31), multipliers16, 7);
-      const int32x4_t t340_1 = vmlal_high_laneq_s16(t338_1, b_31, multipliers16, 7);
-      const int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t340_0, t340_1, 14);
-      const int32x4_t t343_0 = vmlsl_laneq_s16(t338_0, vget_low_s16(b_31), multipliers16, 7);
-      const int32x4_t t343_1 = vmlsl_high_laneq_s16(t338_1, b_31, multipliers16, 7);
-      const int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0, t343_1, 14);
-      const int32x4_t t346_0 = vmull_laneq_s16(vget_low_s16(a_30), multipliers16, 7);
-      const int32x4_t t346_1 = vmull_high_laneq_s16(a_30, multipliers16, 7);
-      const int32x4_t t348_0 = vmlal_laneq_s16(t346_0, vget_low_s16(b_32), multipliers16, 7);
-      const int32x4_t t348_1 = vmlal_high_laneq_s16(t346_1, b_32, multipliers16, 7);
-      const int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t348_0, t348_1, 14);
-      const int32x4_t t351_0 = vmlsl_laneq_s16(t346_0, vget_low_s16(b_32), multipliers16, 7);
-      const int32x4_t t351_1 = vmlsl_high_laneq_s16(t346_1, b_32, multipliers16, 7);
-      const int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0, t351_1, 14);
-      const int16x8_t t18 = vld1q_s16(&n_part1[8][8*v]);
-      const int16x8_t t354 = vaddq_s16(t18, odd15);
-      const int16x8_t t356 = vsubq_s16(t18, odd15);
-      const int16x8_t t20 = vld1q_s16(&n_part1[10][8*v]);
-      const int16x8_t t358 = vaddq_s16(t20, odd14);
-      const int16x8_t t360 = vsubq_s16(t20, odd14);
-      const int16x8_t t22 = vld1q_s16(&n_part1[12][8*v]);
-      const int16x8_t t362 = vaddq_s16(t22, odd13);
-      const int16x8_t t364 = vsubq_s16(t22, odd13);
-      const int16x8_t t24 = vld1q_s16(&n_part1[14][8*v]);
-      const int16x8_t t366 = vaddq_s16(t24, odd12);
-      const int16x8_t t368 = vsubq_s16(t24, odd12);
-      const int16x8_t t370 = vaddq_s16(even4, odd11);
-      const int16x8_t t372 = vsubq_s16(even4, odd11);
-      const int16x8_t t374 = vaddq_s16(even5, odd10);
-      const int16x8_t t376 = vsubq_s16(even5, odd10);
-      const int16x8_t t378 = vaddq_s16(even6, odd9);
-      const int16x8_t t380 = vsubq_s16(even6, odd9);
-      const int16x8_t t382 = vaddq_s16(even7, odd8);
-      const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t354), vreinterpretq_u16_s16(t358));
-      const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t354), vreinterpretq_u16_s16(t358));
-      const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t362), vreinterpretq_u16_s16(t366));
-      const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t362), vreinterpretq_u16_s16(t366));
-      const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t370), vreinterpretq_u16_s16(t374));
-      const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t370), vreinterpretq_u16_s16(t374));
-      const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t378), vreinterpretq_u16_s16(t382));
-      const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t378), vreinterpretq_u16_s16(t382));
-      const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+      int32x4_t t133_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), x3, multipliers16_5, 2);
+      int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0, t133_1, 14);
+      int16x8_t turned1 = vqrdmulhq_laneq_s16(x3, multipliers16_5, 3);
+      int16x8_t a_7 = vaddq_s16(a, b);
+      int16x8_t b_9 = vsubq_s16(a, b);
+      int16x8_t a_8 = vaddq_s16(a_2, b_2);
+      int16x8_t a_9 = vsubq_s16(a_2, b_2);
+      int32x4_t t150_0_2 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_5, 4);
+      int32x4_t t150_1_2 = vmull_high_laneq_s16(a_9, multipliers16_5, 4);
+      int32x4_t t152_0 = vmlsl_laneq_s16(t150_0_2, vget_low_s16(b_9), multipliers16_5, 5);
+      int32x4_t t152_1 = vmlsl_high_laneq_s16(t150_1_2, b_9, multipliers16_5, 5);
+      int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t152_0, t152_1, 14);
+      int32x4_t t154_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16_5, 5);
+      int32x4_t t154_1 = vmull_high_laneq_s16(a_9, multipliers16_5, 5);
+      int32x4_t t156_0_2 = vmlal_laneq_s16(t154_0, vget_low_s16(b_9), multipliers16_5, 4);
+      int32x4_t t156_1_2 = vmlal_high_laneq_s16(t154_1, b_9, multipliers16_5, 4);
+      int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t156_0_2, t156_1_2, 14);
+      int16x8_t b_10 = vaddq_s16(a_3, b_3);
+      int16x8_t t162 = vsubq_s16(a_3, b_3);
+      int16x8_t b_11 = vaddq_s16(a_4, b_4);
+      int16x8_t t166 = vsubq_s16(a_4, b_4);
+      int32x4_t t169_0 = vmull_laneq_s16(vget_low_s16(t162), multipliers16_5, 6);
+      int32x4_t t169_1 = vmull_high_laneq_s16(t162, multipliers16_5, 6);
+      int32x4_t t172_0 = vmlsl_laneq_s16(t169_0, vget_low_s16(t166), multipliers16_5, 7);
+      int32x4_t t172_1 = vmlsl_high_laneq_s16(t169_1, t166, multipliers16_5, 7);
+      int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t172_0, t172_1, 14);
+      int32x4_t t174_0 = vmull_laneq_s16(vget_low_s16(t162), multipliers16_5, 7);
+      int32x4_t t174_1 = vmull_high_laneq_s16(t162, multipliers16_5, 7);
+      int32x4_t t176_0 = vmlal_laneq_s16(t174_0, vget_low_s16(t166), multipliers16_5, 6);
+      int32x4_t t176_1 = vmlal_high_laneq_s16(t174_1, t166, multipliers16_5, 6);
+      int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t176_0, t176_1, 14);
+      int16x8_t b_14 = vaddq_s16(a_5, b_5);
+      int16x8_t b_15 = vsubq_s16(a_5, b_5);
+      int16x8_t b_16 = vaddq_s16(a_6, b_6);
+      int16x8_t a_12 = vsubq_s16(a_6, b_6);
+      int32x4_t t188_0 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16_6, 0);
+      int32x4_t t188_1 = vmull_high_laneq_s16(a_12, multipliers16_6, 0);
+      int32x4_t t190_0_2 = vmlsl_laneq_s16(t188_0, vget_low_s16(b_15), multipliers16, 5);
+      int32x4_t t190_1_2 = vmlsl_high_laneq_s16(t188_1, b_15, multipliers16, 5);
+      int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t190_0_2, t190_1_2, 14);
+      int32x4_t t192_0_2 = vmull_laneq_s16(vget_low_s16(a_12), multipliers16, 5);
+      int32x4_t t192_1_2 = vmull_high_laneq_s16(a_12, multipliers16, 5);
+      int32x4_t t194_0 = vmlal_laneq_s16(t192_0_2, vget_low_s16(b_15), multipliers16_6, 0);
+      int32x4_t t194_1 = vmlal_high_laneq_s16(t192_1_2, b_15, multipliers16_6, 0);
+      int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t194_0, t194_1, 14);
+      int16x8_t a_13 = vaddq_s16(turned0, b_7);
+      int16x8_t t200 = vsubq_s16(turned0, b_7);
+      int16x8_t a_14 = vaddq_s16(turned1, b_8);
+      int16x8_t t204 = vsubq_s16(turned1, b_8);
+      int32x4_t t207_0 = vmull_laneq_s16(vget_low_s16(t200), multipliers16_6, 1);
+      int32x4_t t207_1 = vmull_high_laneq_s16(t200, multipliers16_6, 1);
+      int32x4_t t210_0 = vmlsl_laneq_s16(t207_0, vget_low_s16(t204), multipliers16_6, 2);
+      int32x4_t t210_1 = vmlsl_high_laneq_s16(t207_1, t204, multipliers16_6, 2);
+      int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t210_0, t210_1, 14);
+      int32x4_t t212_0 = vmull_laneq_s16(vget_low_s16(t200), multipliers16_6, 2);
+      int32x4_t t212_1 = vmull_high_laneq_s16(t200, multipliers16_6, 2);
+      int32x4_t t214_0 = vmlal_laneq_s16(t212_0, vget_low_s16(t204), multipliers16_6, 1);
+      int32x4_t t214_1 = vmlal_high_laneq_s16(t212_1, t204, multipliers16_6, 1);
+      int16x8_t a_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t214_0, t214_1, 14);
+      int16x8_t a_17 = vaddq_s16(a_7, b_10);
+      int16x8_t b_19 = vsubq_s16(a_7, b_10);
+      int16x8_t a_18 = vaddq_s16(a_8, b_11);
+      int16x8_t a_19 = vsubq_s16(a_8, b_11);
+      int16x8_t a_20 = vaddq_s16(a_10, b_13);
+      int16x8_t b_20 = vsubq_s16(a_10, b_13);
+      int16x8_t a_21 = vaddq_s16(a_11, b_12);
+      int16x8_t a_22 = vsubq_s16(a_11, b_12);
+      int32x4_t t234_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_3, 0);
+      int32x4_t t234_1 = vmull_high_laneq_s16(a_19, multipliers16_3, 0);
+      int32x4_t t236_0 = vmlsl_laneq_s16(t234_0, vget_low_s16(b_19), multipliers16_3, 1);
+      int32x4_t t236_1 = vmlsl_high_laneq_s16(t234_1, b_19, multipliers16_3, 1);
+      int16x8_t a_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t236_0, t236_1, 14);
+      int32x4_t t238_0 = vmull_laneq_s16(vget_low_s16(a_19), multipliers16_3, 1);
+      int32x4_t t238_1 = vmull_high_laneq_s16(a_19, multipliers16_3, 1);
+      int32x4_t t240_0 = vmlal_laneq_s16(t238_0, vget_low_s16(b_19), multipliers16_3, 0);
+      int32x4_t t240_1 = vmlal_high_laneq_s16(t238_1, b_19, multipliers16_3, 0);
+      int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t240_0, t240_1, 14);
+      int32x4_t t244_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_3, 0);
+      int32x4_t t244_1 = vmull_high_laneq_s16(a_22, multipliers16_3, 0);
+      int32x4_t t246_0 = vmlsl_laneq_s16(t244_0, vget_low_s16(b_20), multipliers16_3, 1);
+      int32x4_t t246_1 = vmlsl_high_laneq_s16(t244_1, b_20, multipliers16_3, 1);
+      int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0, t246_1, 14);
+      int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(a_22), multipliers16_3, 1);
+      int32x4_t t248_1 = vmull_high_laneq_s16(a_22, multipliers16_3, 1);
+      int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(b_20), multipliers16_3, 0);
+      int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, b_20, multipliers16_3, 0);
+      int16x8_t a_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0, t250_1, 14);
+      int16x8_t b_21 = vaddq_s16(a_13, b_14);
+      int16x8_t t256 = vsubq_s16(a_13, b_14);
+      int16x8_t b_22 = vaddq_s16(a_14, b_16);
+      int16x8_t t260 = vsubq_s16(a_14, b_16);
+      int16x8_t b_23 = vaddq_s16(a_16, b_17);
+      int16x8_t t264 = vsubq_s16(a_16, b_17);
+      int16x8_t b_24 = vaddq_s16(a_15, b_18);
+      int16x8_t t268 = vsubq_s16(a_15, b_18);
+      int32x4_t t270_0 = vmull_laneq_s16(vget_low_s16(t256), multipliers16_3, 2);
+      int32x4_t t270_1 = vmull_high_laneq_s16(t256, multipliers16_3, 2);
+      int32x4_t t272_0 = vmlsl_laneq_s16(t270_0, vget_low_s16(t260), multipliers16_3, 3);
+      int32x4_t t272_1 = vmlsl_high_laneq_s16(t270_1, t260, multipliers16_3, 3);
+      int16x8_t b_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0, t272_1, 14);
+      int32x4_t t274_0 = vmull_laneq_s16(vget_low_s16(t256), multipliers16_3, 3);
+      int32x4_t t274_1 = vmull_high_laneq_s16(t256, multipliers16_3, 3);
+      int32x4_t t276_0 = vmlal_laneq_s16(t274_0, vget_low_s16(t260), multipliers16_3, 2);
+      int32x4_t t276_1 = vmlal_high_laneq_s16(t274_1, t260, multipliers16_3, 2);
+      int16x8_t b_26 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0, t276_1, 14);
+      int32x4_t t280_0 = vmull_laneq_s16(vget_low_s16(t264), multipliers16_3, 2);
+      int32x4_t t280_1 = vmull_high_laneq_s16(t264, multipliers16_3, 2);
+      int32x4_t t282_0 = vmlsl_laneq_s16(t280_0, vget_low_s16(t268), multipliers16_3, 3);
+      int32x4_t t282_1 = vmlsl_high_laneq_s16(t280_1, t268, multipliers16_3, 3);
+      int16x8_t b_27 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0, t282_1, 14);
+      int32x4_t t284_0 = vmull_laneq_s16(vget_low_s16(t264), multipliers16_3, 3);
+      int32x4_t t284_1 = vmull_high_laneq_s16(t264, multipliers16_3, 3);
+      int32x4_t t286_0 = vmlal_laneq_s16(t284_0, vget_low_s16(t268), multipliers16_3, 2);
+      int32x4_t t286_1 = vmlal_high_laneq_s16(t284_1, t268, multipliers16_3, 2);
+      int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0, t286_1, 14);
+      int16x8_t odd0 = vaddq_s16(a_17, b_21);
+      int16x8_t b_29 = vsubq_s16(a_17, b_21);
+      int16x8_t odd15 = vaddq_s16(a_18, b_22);
+      int16x8_t a_27 = vsubq_s16(a_18, b_22);
+      int16x8_t odd1 = vaddq_s16(a_20, b_23);
+      int16x8_t b_30 = vsubq_s16(a_20, b_23);
+      int16x8_t odd14 = vaddq_s16(a_21, b_24);
+      int16x8_t a_28 = vsubq_s16(a_21, b_24);
+      int16x8_t odd2 = vaddq_s16(a_25, b_28);
+      int16x8_t b_31 = vsubq_s16(a_25, b_28);
+      int16x8_t odd13 = vaddq_s16(a_26, b_27);
+      int16x8_t a_29 = vsubq_s16(a_26, b_27);
+      int16x8_t odd3 = vaddq_s16(a_23, b_26);
+      int16x8_t b_32 = vsubq_s16(a_23, b_26);
+      int16x8_t odd12 = vaddq_s16(a_24, b_25);
+      int16x8_t a_30 = vsubq_s16(a_24, b_25);
+      int32x4_t t322_0 = vmull_laneq_s16(vget_low_s16(a_27), multipliers16, 7);
+      int32x4_t t322_1 = vmull_high_laneq_s16(a_27, multipliers16, 7);
+      int32x4_t t324_0 = vmlal_laneq_s16(t322_0, vget_low_s16(b_29), multipliers16, 7);
+      int32x4_t t324_1 = vmlal_high_laneq_s16(t322_1, b_29, multipliers16, 7);
+      int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t324_0, t324_1, 14);
+      int32x4_t t327_0 = vmlsl_laneq_s16(t322_0, vget_low_s16(b_29), multipliers16, 7);
+      int32x4_t t327_1 = vmlsl_high_laneq_s16(t322_1, b_29, multipliers16, 7);
+      int16x8_t odd7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t327_0, t327_1, 14);
+      int32x4_t t330_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 7);
+      int32x4_t t330_1 = vmull_high_laneq_s16(a_28, multipliers16, 7);
+      int32x4_t t332_0 = vmlal_laneq_s16(t330_0, vget_low_s16(b_30), multipliers16, 7);
+      int32x4_t t332_1 = vmlal_high_laneq_s16(t330_1, b_30, multipliers16, 7);
+      int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t332_0, t332_1, 14);
+      int32x4_t t335_0 = vmlsl_laneq_s16(t330_0, vget_low_s16(b_30), multipliers16, 7);
+      int32x4_t t335_1 = vmlsl_high_laneq_s16(t330_1, b_30, multipliers16, 7);
+      int16x8_t odd6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0, t335_1, 14);
+      int32x4_t t338_0 = vmull_laneq_s16(vget_low_s16(a_29), multipliers16, 7);
+      int32x4_t t338_1 = vmull_high_laneq_s16(a_29, multipliers16, 7);
+      int32x4_t t340_0 = vmlal_laneq_s16(t338_0, vget_low_s16(b_31), multipliers16, 7);
+      int32x4_t t340_1 = vmlal_high_laneq_s16(t338_1, b_31, multipliers16, 7);
+      int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t340_0, t340_1, 14);
+      int32x4_t t343_0 = vmlsl_laneq_s16(t338_0, vget_low_s16(b_31), multipliers16, 7);
+      int32x4_t t343_1 = vmlsl_high_laneq_s16(t338_1, b_31, multipliers16, 7);
+      int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0, t343_1, 14);
+      int32x4_t t346_0 = vmull_laneq_s16(vget_low_s16(a_30), multipliers16, 7);
+      int32x4_t t346_1 = vmull_high_laneq_s16(a_30, multipliers16, 7);
+      int32x4_t t348_0 = vmlal_laneq_s16(t346_0, vget_low_s16(b_32), multipliers16, 7);
+      int32x4_t t348_1 = vmlal_high_laneq_s16(t346_1, b_32, multipliers16, 7);
+      int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t348_0, t348_1, 14);
+      int32x4_t t351_0 = vmlsl_laneq_s16(t346_0, vget_low_s16(b_32), multipliers16, 7);
+      int32x4_t t351_1 = vmlsl_high_laneq_s16(t346_1, b_32, multipliers16, 7);
+      int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0, t351_1, 14);
+      int16x8_t t18 = vld1q_s16(&n_part1[8][8*v]);
+      int16x8_t t354 = vaddq_s16(t18, odd15);
+      int16x8_t t356 = vsubq_s16(t18, odd15);
+      int16x8_t t20 = vld1q_s16(&n_part1[10][8*v]);
+      int16x8_t t358 = vaddq_s16(t20, odd14);
+      int16x8_t t360 = vsubq_s16(t20, odd14);
+      int16x8_t t22 = vld1q_s16(&n_part1[12][8*v]);
+      int16x8_t t362 = vaddq_s16(t22, odd13);
+      int16x8_t t364 = vsubq_s16(t22, odd13);
+      int16x8_t t24 = vld1q_s16(&n_part1[14][8*v]);
+      int16x8_t t366 = vaddq_s16(t24, odd12);
+      int16x8_t t368 = vsubq_s16(t24, odd12);
+      int16x8_t t370 = vaddq_s16(even4, odd11);
+      int16x8_t t372 = vsubq_s16(even4, odd11);
+      int16x8_t t374 = vaddq_s16(even5, odd10);
+      int16x8_t t376 = vsubq_s16(even5, odd10);
+      int16x8_t t378 = vaddq_s16(even6, odd9);
+      int16x8_t t380 = vsubq_s16(even6, odd9);
+      int16x8_t t382 = vaddq_s16(even7, odd8);
+      uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t354), vreinterpretq_u16_s16(t358));
+      uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t354), vreinterpretq_u16_s16(t358));
+      uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t362), vreinterpretq_u16_s16(t366));
+      uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t362), vreinterpretq_u16_s16(t366));
+      uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t370), vreinterpretq_u16_s16(t374));
+      uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t370), vreinterpretq_u16_s16(t374));
+      uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t378), vreinterpretq_u16_s16(t382));
+      uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t378), vreinterpretq_u16_s16(t382));
+      uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+      uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
-      const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
       vst1q_u16((uint16_t *)&rows[8*v][0], row0);
       vst1q_u16((uint16_t *)&rows[8*v + 1][0], row1);
@@ -2142,54 +2130,46 @@ static inline void one_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_
       vst1q_u16((uint16_t *)&rows[8*v + 5][0], row5);
       vst1q_u16((uint16_t *)&rows[8*v + 6][0], row6);
       vst1q_u16((uint16_t *)&rows[8*v + 7][0], row7);
-      const int16x8_t t384 = vsubq_s16(even7, odd8);
-      const uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t384),
-          vreinterpretq_u16_s16(t380));
-      const uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t384),
-          vreinterpretq_u16_s16(t380));
-      const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t376),
-          vreinterpretq_u16_s16(t372));
-      const uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t376),
-          vreinterpretq_u16_s16(t372));
-      const uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t368),
-          vreinterpretq_u16_s16(t364));
-      const uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t368),
-          vreinterpretq_u16_s16(t364));
-      const uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t360),
-          vreinterpretq_u16_s16(t356));
-      const uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t360),
-          vreinterpretq_u16_s16(t356));
-      const uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+      int16x8_t t384 = vsubq_s16(even7, odd8);
+      uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t384), vreinterpretq_u16_s16(t380));
+      uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t384), vreinterpretq_u16_s16(t380));
+      uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t376), vreinterpretq_u16_s16(t372));
+      uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t376), vreinterpretq_u16_s16(t372));
+      uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t368), vreinterpretq_u16_s16(t364));
+      uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t368), vreinterpretq_u16_s16(t364));
+      uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t360), vreinterpretq_u16_s16(t356));
+      uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t360), vreinterpretq_u16_s16(t356));
+      uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+      uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
-      const uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
       vst1q_u16((uint16_t *)&rows[8*v][24], row0_2);
       vst1q_u16((uint16_t *)&rows[8*v + 1][24], row1_2);
@@ -2199,72 +2179,64 @@ static inline void one_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_
       vst1q_u16((uint16_t *)&rows[8*v + 5][24], row5_2);
       vst1q_u16((uint16_t *)&rows[8*v + 6][24], row6_2);
       vst1q_u16((uint16_t *)&rows[8*v + 7][24], row7_2);
-      const int16x8_t t386 = vaddq_s16(even8, odd7);
-      const int16x8_t t388 = vsubq_s16(even8, odd7);
-      const int16x8_t t390 = vaddq_s16(even9, odd6);
-      const int16x8_t t392 = vsubq_s16(even9, odd6);
-      const int16x8_t t394 = vaddq_s16(even10, odd5);
-      const int16x8_t t396 = vsubq_s16(even10, odd5);
-      const int16x8_t t398 = vaddq_s16(even11, odd4);
-      const int16x8_t t400 = vsubq_s16(even11, odd4);
-      const int16x8_t t25 = vld1q_s16(&n_part1[15][8*v]);
-      const int16x8_t t402 = vaddq_s16(t25, odd3);
-      const int16x8_t t404 = vsubq_s16(t25, odd3);
-      const int16x8_t t23 = vld1q_s16(&n_part1[13][8*v]);
-      const int16x8_t t406 = vaddq_s16(t23, odd2);
-      const int16x8_t t408 = vsubq_s16(t23, odd2);
-      const int16x8_t t21 = vld1q_s16(&n_part1[11][8*v]);
-      const int16x8_t t410 = vaddq_s16(t21, odd1);
-      const int16x8_t t412 = vsubq_s16(t21, odd1);
-      const int16x8_t t19 = vld1q_s16(&n_part1[9][8*v]);
-      const int16x8_t t414 = vaddq_s16(t19, odd0);
-      const uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t386),
-          vreinterpretq_u16_s16(t390));
-      const uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t386),
-          vreinterpretq_u16_s16(t390));
-      const uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t394),
-          vreinterpretq_u16_s16(t398));
-      const uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t394),
-          vreinterpretq_u16_s16(t398));
-      const uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t402),
-          vreinterpretq_u16_s16(t406));
-      const uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t402),
-          vreinterpretq_u16_s16(t406));
-      const uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t410),
-          vreinterpretq_u16_s16(t414));
-      const uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t410),
-          vreinterpretq_u16_s16(t414));
-      const uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
+      int16x8_t t386 = vaddq_s16(even8, odd7);
+      int16x8_t t388 = vsubq_s16(even8, odd7);
+      int16x8_t t390 = vaddq_s16(even9, odd6);
+      int16x8_t t392 = vsubq_s16(even9, odd6);
+      int16x8_t t394 = vaddq_s16(even10, odd5);
+      int16x8_t t396 = vsubq_s16(even10, odd5);
+      int16x8_t t398 = vaddq_s16(even11, odd4);
+      int16x8_t t400 = vsubq_s16(even11, odd4);
+      int16x8_t t25 = vld1q_s16(&n_part1[15][8*v]);
+      int16x8_t t402 = vaddq_s16(t25, odd3);
+      int16x8_t t404 = vsubq_s16(t25, odd3);
+      int16x8_t t23 = vld1q_s16(&n_part1[13][8*v]);
+      int16x8_t t406 = vaddq_s16(t23, odd2);
+      int16x8_t t408 = vsubq_s16(t23, odd2);
+      int16x8_t t21 = vld1q_s16(&n_part1[11][8*v]);
+      int16x8_t t410 = vaddq_s16(t21, odd1);
+      int16x8_t t412 = vsubq_s16(t21, odd1);
+      int16x8_t t19 = vld1q_s16(&n_part1[9][8*v]);
+      int16x8_t t414 = vaddq_s16(t19, odd0);
+      uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t386), vreinterpretq_u16_s16(t390));
+      uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t386), vreinterpretq_u16_s16(t390));
+      uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t394), vreinterpretq_u16_s16(t398));
+      uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t394), vreinterpretq_u16_s16(t398));
+      uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t402), vreinterpretq_u16_s16(t406));
+      uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t402), vreinterpretq_u16_s16(t406));
+      uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t410), vreinterpretq_u16_s16(t414));
+      uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t410), vreinterpretq_u16_s16(t414));
+      uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
           vreinterpretq_u32_u16(t0_2_3)));
-      const uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
+      uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
           vreinterpretq_u32_u16(t0_2_3)));
-      const uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
+      uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
           vreinterpretq_u32_u16(t0_3_3)));
-      const uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
+      uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
           vreinterpretq_u32_u16(t0_3_3)));
-      const uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
+      uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
           vreinterpretq_u32_u16(t0_6_3)));
-      const uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
+      uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
           vreinterpretq_u32_u16(t0_6_3)));
-      const uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
+      uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
           vreinterpretq_u32_u16(t0_7_3)));
-      const uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
+      uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
           vreinterpretq_u32_u16(t0_7_3)));
-      const uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
+      uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
           vreinterpretq_u64_u16(t1_4_3)));
-      const uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
+      uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
           vreinterpretq_u64_u16(t1_5_3)));
-      const uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
+      uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
           vreinterpretq_u64_u16(t1_6_3)));
-      const uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
+      uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
           vreinterpretq_u64_u16(t1_7_3)));
-      const uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
+      uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
           vreinterpretq_u64_u16(t1_4_3)));
-      const uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
+      uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
           vreinterpretq_u64_u16(t1_5_3)));
-      const uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
+      uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
           vreinterpretq_u64_u16(t1_6_3)));
-      const uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
+      uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
           vreinterpretq_u64_u16(t1_7_3)));
       vst1q_u16((uint16_t *)&rows[8*v][8], row0_3);
       vst1q_u16((uint16_t *)&rows[8*v + 1][8], row1_3);
@@ -2274,54 +2246,46 @@ static inline void one_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_
       vst1q_u16((uint16_t *)&rows[8*v + 5][8], row5_3);
       vst1q_u16((uint16_t *)&rows[8*v + 6][8], row6_3);
       vst1q_u16((uint16_t *)&rows[8*v + 7][8], row7_3);
-      const int16x8_t t416 = vsubq_s16(t19, odd0);
-      const uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t416),
-          vreinterpretq_u16_s16(t412));
-      const uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t416),
-          vreinterpretq_u16_s16(t412));
-      const uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t408),
-          vreinterpretq_u16_s16(t404));
-      const uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t408),
-          vreinterpretq_u16_s16(t404));
-      const uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t400),
-          vreinterpretq_u16_s16(t396));
-      const uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t400),
-          vreinterpretq_u16_s16(t396));
-      const uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t392),
-          vreinterpretq_u16_s16(t388));
-      const uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t392),
-          vreinterpretq_u16_s16(t388));
-      const uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
+      int16x8_t t416 = vsubq_s16(t19, odd0);
+      uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t416), vreinterpretq_u16_s16(t412));
+      uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t416), vreinterpretq_u16_s16(t412));
+      uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t408), vreinterpretq_u16_s16(t404));
+      uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t408), vreinterpretq_u16_s16(t404));
+      uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t400), vreinterpretq_u16_s16(t396));
+      uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t400), vreinterpretq_u16_s16(t396));
+      uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t392), vreinterpretq_u16_s16(t388));
+      uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t392), vreinterpretq_u16_s16(t388));
+      uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
           vreinterpretq_u32_u16(t0_2_4)));
-      const uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
+      uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
           vreinterpretq_u32_u16(t0_2_4)));
-      const uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
+      uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
           vreinterpretq_u32_u16(t0_3_4)));
-      const uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
+      uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
           vreinterpretq_u32_u16(t0_3_4)));
-      const uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
+      uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
           vreinterpretq_u32_u16(t0_6_4)));
-      const uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
+      uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
           vreinterpretq_u32_u16(t0_6_4)));
-      const uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
+      uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
           vreinterpretq_u32_u16(t0_7_4)));
-      const uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
+      uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
           vreinterpretq_u32_u16(t0_7_4)));
-      const uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
+      uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
           vreinterpretq_u64_u16(t1_4_4)));
-      const uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
+      uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
           vreinterpretq_u64_u16(t1_5_4)));
-      const uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
+      uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
           vreinterpretq_u64_u16(t1_6_4)));
-      const uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
+      uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
           vreinterpretq_u64_u16(t1_7_4)));
-      const uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
+      uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
           vreinterpretq_u64_u16(t1_4_4)));
-      const uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
+      uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
           vreinterpretq_u64_u16(t1_5_4)));
-      const uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
+      uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
           vreinterpretq_u64_u16(t1_6_4)));
-      const uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
+      uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
           vreinterpretq_u64_u16(t1_7_4)));
       vst1q_u16((uint16_t *)&rows[8*v][16], row0_4);
       vst1q_u16((uint16_t *)&rows[8*v + 1][16], row1_4);
@@ -2336,571 +2300,562 @@ static inline void one_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_
   /* stage 3 of 4: x = 0..3, x_in = 0..7; writes n_part2 */
   {
     for (int x = 0; x < 4; x++) {
-      const int16x8_t x0 = vld1q_s16(&rows[0][8*x]);
-      const int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
-      const int16x8_t x8 = vld1q_s16(&rows[8][8*x]);
-      const int16x8_t s2 = vqrdmulhq_laneq_s16(x8, multipliers16, 1);
-      const int16x8_t s3 = vqrdmulhq_laneq_s16(x8, multipliers16, 2);
-      const int16x8_t x4 = vld1q_s16(&rows[4][8*x]);
-      const int16x8_t s4 = vqrdmulhq_laneq_s16(x4, multipliers16, 3);
-      const int16x8_t s7 = vqrdmulhq_laneq_s16(x4, multipliers16, 4);
-      const int16x8_t x12 = vld1q_s16(&rows[12][8*x]);
-      const uint32x4_t k0_3 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t37_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x12),
+      int16x8_t x0 = vld1q_s16(&rows[0][8*x]);
+      int16x8_t s0 = vqrdmulhq_laneq_s16(x0, multipliers16, 0);
+      int16x8_t x8 = vld1q_s16(&rows[8][8*x]);
+      int16x8_t s2 = vqrdmulhq_laneq_s16(x8, multipliers16, 1);
+      int16x8_t s3 = vqrdmulhq_laneq_s16(x8, multipliers16, 2);
+      int16x8_t x4 = vld1q_s16(&rows[4][8*x]);
+      int16x8_t s4 = vqrdmulhq_laneq_s16(x4, multipliers16, 3);
+      int16x8_t s7 = vqrdmulhq_laneq_s16(x4, multipliers16, 4);
+      int16x8_t x12 = vld1q_s16(&rows[12][8*x]);
+      uint32x4_t k0_3 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t37_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x12),
           multipliers16, 5);
-      const int32x4_t t37_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x12,
-          multipliers16, 5);
-      const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
-      const int16x8_t s6 = vqrdmulhq_laneq_s16(x12, multipliers16, 6);
-      const int16x8_t e0 = vaddq_s16(s0, s3);
-      const int16x8_t e3 = vsubq_s16(s0, s3);
-      const int16x8_t e1 = vaddq_s16(s0, s2);
-      const int16x8_t e2 = vsubq_s16(s0, s2);
-      const int16x8_t o4 = vaddq_s16(s4, s5);
-      const int16x8_t o5 = vsubq_s16(s4, s5);
-      const int16x8_t o7 = vaddq_s16(s7, s6);
-      const int16x8_t o6 = vsubq_s16(s7, s6);
-      const int32x4_t t62_0_2 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 7);
-      const int32x4_t t62_1_2 = vmull_high_laneq_s16(o6, multipliers16, 7);
-      const int32x4_t t64_0_2 = vmlal_laneq_s16(t62_0_2, vget_low_s16(o5), multipliers16, 7);
-      const int32x4_t t64_1_2 = vmlal_high_laneq_s16(t62_1_2, o5, multipliers16, 7);
-      const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0_2, t64_1_2, 14);
-      const int32x4_t t67_0_2 = vmlsl_laneq_s16(t62_0_2, vget_low_s16(o5), multipliers16, 7);
-      const int32x4_t t67_1_2 = vmlsl_high_laneq_s16(t62_1_2, o5, multipliers16, 7);
-      const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0_2, t67_1_2, 14);
-      const int16x8_t even0 = vaddq_s16(e0, o7);
-      const int16x8_t even7_2 = vsubq_s16(e0, o7);
+      int32x4_t t37_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x12, multipliers16, 5);
+      int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
+      int16x8_t s6 = vqrdmulhq_laneq_s16(x12, multipliers16, 6);
+      int16x8_t e0 = vaddq_s16(s0, s3);
+      int16x8_t e3 = vsubq_s16(s0, s3);
+      int16x8_t e1 = vaddq_s16(s0, s2);
+      int16x8_t e2 = vsubq_s16(s0, s2);
+      int16x8_t o4 = vaddq_s16(s4, s5);
+      int16x8_t o5 = vsubq_s16(s4, s5);
+      int16x8_t o7 = vaddq_s16(s7, s6);
+      int16x8_t o6 = vsubq_s16(s7, s6);
+      int32x4_t t62_0_2 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 7);
+      int32x4_t t62_1_2 = vmull_high_laneq_s16(o6, multipliers16, 7);
+      int32x4_t t64_0_2 = vmlal_laneq_s16(t62_0_2, vget_low_s16(o5), multipliers16, 7);
+      int32x4_t t64_1_2 = vmlal_high_laneq_s16(t62_1_2, o5, multipliers16, 7);
+      int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0_2, t64_1_2, 14);
+      int32x4_t t67_0_2 = vmlsl_laneq_s16(t62_0_2, vget_low_s16(o5), multipliers16, 7);
+      int32x4_t t67_1_2 = vmlsl_high_laneq_s16(t62_1_2, o5, multipliers16, 7);
+      int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0_2, t67_1_2, 14);
+      int16x8_t even0 = vaddq_s16(e0, o7);
+      int16x8_t even7_2 = vsubq_s16(e0, o7);
       vst1q_s16(&n_part2[0][8*x], even7_2);
-      const int16x8_t even1 = vaddq_s16(e1, m6);
-      const int16x8_t even6_2 = vsubq_s16(e1, m6);
+      int16x8_t even1 = vaddq_s16(e1, m6);
+      int16x8_t even6_2 = vsubq_s16(e1, m6);
       vst1q_s16(&n_part2[1][8*x], even6_2);
-      const int16x8_t even2 = vaddq_s16(e2, m5);
-      const int16x8_t even5_2 = vsubq_s16(e2, m5);
+      int16x8_t even2 = vaddq_s16(e2, m5);
+      int16x8_t even5_2 = vsubq_s16(e2, m5);
       vst1q_s16(&n_part2[2][8*x], even5_2);
-      const int16x8_t even3 = vaddq_s16(e3, o4);
-      const int16x8_t even4_2 = vsubq_s16(e3, o4);
+      int16x8_t even3 = vaddq_s16(e3, o4);
+      int16x8_t even4_2 = vsubq_s16(e3, o4);
       vst1q_s16(&n_part2[3][8*x], even4_2);
-      const int16x8_t x2 = vld1q_s16(&rows[2][8*x]);
-      const int16x8_t a_31 = vqrdmulhq_laneq_s16(x2, multipliers16_2, 0);
-      const int16x8_t a_32 = vqrdmulhq_laneq_s16(x2, multipliers16_2, 1);
-      const int16x8_t x14 = vld1q_s16(&rows[14][8*x]);
-      const int32x4_t t102_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x14),
+      int16x8_t x2 = vld1q_s16(&rows[2][8*x]);
+      int16x8_t a_31 = vqrdmulhq_laneq_s16(x2, multipliers16_2, 0);
+      int16x8_t a_32 = vqrdmulhq_laneq_s16(x2, multipliers16_2, 1);
+      int16x8_t x14 = vld1q_s16(&rows[14][8*x]);
+      int32x4_t t102_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x14),
           multipliers16_2, 2);
-      const int32x4_t t102_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x14,
-          multipliers16_2, 2);
-      const int16x8_t b_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_0_2, t102_1_2, 14);
-      const int16x8_t b_34 = vqrdmulhq_laneq_s16(x14, multipliers16_2, 3);
-      const int16x8_t x10 = vld1q_s16(&rows[10][8*x]);
-      const int16x8_t b_35 = vqrdmulhq_laneq_s16(x10, multipliers16_2, 4);
-      const int16x8_t b_36 = vqrdmulhq_laneq_s16(x10, multipliers16_2, 5);
-      const int16x8_t x6 = vld1q_s16(&rows[6][8*x]);
-      const int32x4_t t127_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x6),
+      int32x4_t t102_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x14, multipliers16_2,
+          2);
+      int16x8_t b_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t102_0_2, t102_1_2, 14);
+      int16x8_t b_34 = vqrdmulhq_laneq_s16(x14, multipliers16_2, 3);
+      int16x8_t x10 = vld1q_s16(&rows[10][8*x]);
+      int16x8_t b_35 = vqrdmulhq_laneq_s16(x10, multipliers16_2, 4);
+      int16x8_t b_36 = vqrdmulhq_laneq_s16(x10, multipliers16_2, 5);
+      int16x8_t x6 = vld1q_s16(&rows[6][8*x]);
+      int32x4_t t127_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_3), vget_low_s16(x6),
           multipliers16_2, 6);
-      const int32x4_t t127_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x6,
-          multipliers16_2, 6);
-      const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0_2, t127_1_2, 14);
-      const int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x6, multipliers16_2, 7);
-      const int16x8_t a_33 = vaddq_s16(a_31, b_33);
-      const int16x8_t b_37 = vsubq_s16(a_31, b_33);
-      const int16x8_t a_34 = vaddq_s16(a_32, b_34);
-      const int16x8_t a_35 = vsubq_s16(a_32, b_34);
-      const int32x4_t t144_0_2 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16_3, 0);
-      const int32x4_t t144_1_2 = vmull_high_laneq_s16(a_35, multipliers16_3, 0);
-      const int32x4_t t146_0_2 = vmlsl_laneq_s16(t144_0_2, vget_low_s16(b_37), multipliers16_3, 1);
-      const int32x4_t t146_1_2 = vmlsl_high_laneq_s16(t144_1_2, b_37, multipliers16_3, 1);
-      const int16x8_t a_36 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0_2, t146_1_2, 14);
-      const int32x4_t t148_0_2 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16_3, 1);
-      const int32x4_t t148_1_2 = vmull_high_laneq_s16(a_35, multipliers16_3, 1);
-      const int32x4_t t150_0_3 = vmlal_laneq_s16(t148_0_2, vget_low_s16(b_37), multipliers16_3, 0);
-      const int32x4_t t150_1_3 = vmlal_high_laneq_s16(t148_1_2, b_37, multipliers16_3, 0);
-      const int16x8_t a_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0_3, t150_1_3, 14);
-      const int16x8_t b_38 = vaddq_s16(turned0_2, b_35);
-      const int16x8_t t156 = vsubq_s16(turned0_2, b_35);
-      const int16x8_t b_39 = vaddq_s16(turned1_2, b_36);
-      const int16x8_t t160 = vsubq_s16(turned1_2, b_36);
-      const int32x4_t t163_0_2 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 2);
-      const int32x4_t t163_1_2 = vmull_high_laneq_s16(t156, multipliers16_3, 2);
-      const int32x4_t t166_0_2 = vmlsl_laneq_s16(t163_0_2, vget_low_s16(t160), multipliers16_3, 3);
-      const int32x4_t t166_1_2 = vmlsl_high_laneq_s16(t163_1_2, t160, multipliers16_3, 3);
-      const int16x8_t b_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0_2, t166_1_2, 14);
-      const int32x4_t t168_0_2 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 3);
-      const int32x4_t t168_1_2 = vmull_high_laneq_s16(t156, multipliers16_3, 3);
-      const int32x4_t t170_0_2 = vmlal_laneq_s16(t168_0_2, vget_low_s16(t160), multipliers16_3, 2);
-      const int32x4_t t170_1_2 = vmlal_high_laneq_s16(t168_1_2, t160, multipliers16_3, 2);
-      const int16x8_t b_41 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0_2, t170_1_2, 14);
-      const int16x8_t odd0_2 = vaddq_s16(a_33, b_38);
+      int32x4_t t127_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_3), x6, multipliers16_2,
+          6);
+      int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0_2, t127_1_2, 14);
+      int16x8_t turned1_2 = vqrdmulhq_laneq_s16(x6, multipliers16_2, 7);
+      int16x8_t a_33 = vaddq_s16(a_31, b_33);
+      int16x8_t b_37 = vsubq_s16(a_31, b_33);
+      int16x8_t a_34 = vaddq_s16(a_32, b_34);
+      int16x8_t a_35 = vsubq_s16(a_32, b_34);
+      int32x4_t t144_0_2 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16_3, 0);
+      int32x4_t t144_1_2 = vmull_high_laneq_s16(a_35, multipliers16_3, 0);
+      int32x4_t t146_0_2 = vmlsl_laneq_s16(t144_0_2, vget_low_s16(b_37), multipliers16_3, 1);
+      int32x4_t t146_1_2 = vmlsl_high_laneq_s16(t144_1_2, b_37, multipliers16_3, 1);
+      int16x8_t a_36 = DAEDALUS_NARROW_N(rshrn, s32, s16, t146_0_2, t146_1_2, 14);
+      int32x4_t t148_0_2 = vmull_laneq_s16(vget_low_s16(a_35), multipliers16_3, 1);
+      int32x4_t t148_1_2 = vmull_high_laneq_s16(a_35, multipliers16_3, 1);
+      int32x4_t t150_0_3 = vmlal_laneq_s16(t148_0_2, vget_low_s16(b_37), multipliers16_3, 0);
+      int32x4_t t150_1_3 = vmlal_high_laneq_s16(t148_1_2, b_37, multipliers16_3, 0);
+      int16x8_t a_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t150_0_3, t150_1_3, 14);
+      int16x8_t b_38 = vaddq_s16(turned0_2, b_35);
+      int16x8_t t156 = vsubq_s16(turned0_2, b_35);
+      int16x8_t b_39 = vaddq_s16(turned1_2, b_36);
+      int16x8_t t160 = vsubq_s16(turned1_2, b_36);
+      int32x4_t t163_0_2 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 2);
+      int32x4_t t163_1_2 = vmull_high_laneq_s16(t156, multipliers16_3, 2);
+      int32x4_t t166_0_2 = vmlsl_laneq_s16(t163_0_2, vget_low_s16(t160), multipliers16_3, 3);
+      int32x4_t t166_1_2 = vmlsl_high_laneq_s16(t163_1_2, t160, multipliers16_3, 3);
+      int16x8_t b_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t166_0_2, t166_1_2, 14);
+      int32x4_t t168_0_2 = vmull_laneq_s16(vget_low_s16(t156), multipliers16_3, 3);
+      int32x4_t t168_1_2 = vmull_high_laneq_s16(t156, multipliers16_3, 3);
+      int32x4_t t170_0_2 = vmlal_laneq_s16(t168_0_2, vget_low_s16(t160), multipliers16_3, 2);
+      int32x4_t t170_1_2 = vmlal_high_laneq_s16(t168_1_2, t160, multipliers16_3, 2);
+      int16x8_t b_41 = DAEDALUS_NARROW_N(rshrn, s32, s16, t170_0_2, t170_1_2, 14);
+      int16x8_t odd0_2 = vaddq_s16(a_33, b_38);
       vst1q_s16(&n_part2[4][8*x], odd0_2);
-      const int16x8_t b_42 = vsubq_s16(a_33, b_38);
-      const int16x8_t odd7_2 = vaddq_s16(a_34, b_39);
-      const int16x8_t a_38 = vsubq_s16(a_34, b_39);
-      const int16x8_t odd1_2 = vaddq_s16(a_36, b_41);
+      int16x8_t b_42 = vsubq_s16(a_33, b_38);
+      int16x8_t odd7_2 = vaddq_s16(a_34, b_39);
+      int16x8_t a_38 = vsubq_s16(a_34, b_39);
+      int16x8_t odd1_2 = vaddq_s16(a_36, b_41);
       vst1q_s16(&n_part2[5][8*x], odd1_2);
-      const int16x8_t b_43 = vsubq_s16(a_36, b_41);
-      const int16x8_t odd6_2 = vaddq_s16(a_37, b_40);
-      const int16x8_t a_39 = vsubq_s16(a_37, b_40);
-      const int32x4_t t190_0_3 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16, 7);
-      const int32x4_t t190_1_3 = vmull_high_laneq_s16(a_38, multipliers16, 7);
-      const int32x4_t t192_0_3 = vmlal_laneq_s16(t190_0_3, vget_low_s16(b_42), multipliers16, 7);
-      const int32x4_t t192_1_3 = vmlal_high_laneq_s16(t190_1_3, b_42, multipliers16, 7);
-      const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0_3, t192_1_3, 14);
-      const int32x4_t t195_0_2 = vmlsl_laneq_s16(t190_0_3, vget_low_s16(b_42), multipliers16, 7);
-      const int32x4_t t195_1_2 = vmlsl_high_laneq_s16(t190_1_3, b_42, multipliers16, 7);
-      const int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0_2, t195_1_2, 14);
+      int16x8_t b_43 = vsubq_s16(a_36, b_41);
+      int16x8_t odd6_2 = vaddq_s16(a_37, b_40);
+      int16x8_t a_39 = vsubq_s16(a_37, b_40);
+      int32x4_t t190_0_3 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16, 7);
+      int32x4_t t190_1_3 = vmull_high_laneq_s16(a_38, multipliers16, 7);
+      int32x4_t t192_0_3 = vmlal_laneq_s16(t190_0_3, vget_low_s16(b_42), multipliers16, 7);
+      int32x4_t t192_1_3 = vmlal_high_laneq_s16(t190_1_3, b_42, multipliers16, 7);
+      int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t192_0_3, t192_1_3, 14);
+      int32x4_t t195_0_2 = vmlsl_laneq_s16(t190_0_3, vget_low_s16(b_42), multipliers16, 7);
+      int32x4_t t195_1_2 = vmlsl_high_laneq_s16(t190_1_3, b_42, multipliers16, 7);
+      int16x8_t odd3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t195_0_2, t195_1_2, 14);
       vst1q_s16(&n_part2[6][8*x], odd3_2);
-      const int32x4_t t198_0_2 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16, 7);
-      const int32x4_t t198_1_2 = vmull_high_laneq_s16(a_39, multipliers16, 7);
-      const int32x4_t t200_0_2 = vmlal_laneq_s16(t198_0_2, vget_low_s16(b_43), multipliers16, 7);
-      const int32x4_t t200_1_2 = vmlal_high_laneq_s16(t198_1_2, b_43, multipliers16, 7);
-      const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0_2, t200_1_2, 14);
-      const int32x4_t t203_0_2 = vmlsl_laneq_s16(t198_0_2, vget_low_s16(b_43), multipliers16, 7);
-      const int32x4_t t203_1_2 = vmlsl_high_laneq_s16(t198_1_2, b_43, multipliers16, 7);
-      const int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0_2, t203_1_2, 14);
+      int32x4_t t198_0_2 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16, 7);
+      int32x4_t t198_1_2 = vmull_high_laneq_s16(a_39, multipliers16, 7);
+      int32x4_t t200_0_2 = vmlal_laneq_s16(t198_0_2, vget_low_s16(b_43), multipliers16, 7);
+      int32x4_t t200_1_2 = vmlal_high_laneq_s16(t198_1_2, b_43, multipliers16, 7);
+      int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t200_0_2, t200_1_2, 14);
+      int32x4_t t203_0_2 = vmlsl_laneq_s16(t198_0_2, vget_low_s16(b_43), multipliers16, 7);
+      int32x4_t t203_1_2 = vmlsl_high_laneq_s16(t198_1_2, b_43, multipliers16, 7);
+      int16x8_t odd2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t203_0_2, t203_1_2, 14);
       vst1q_s16(&n_part2[7][8*x], odd2_2);
-      const int16x8_t even0_2 = vaddq_s16(even0, odd7_2);
+      int16x8_t even0_2 = vaddq_s16(even0, odd7_2);
       vst1q_s16(&n_part2[8][8*x], even0_2);
-      const int16x8_t even15 = vsubq_s16(even0, odd7_2);
+      int16x8_t even15 = vsubq_s16(even0, odd7_2);
       vst1q_s16(&n_part2[9][8*x], even15);
-      const int16x8_t even1_2 = vaddq_s16(even1, odd6_2);
+      int16x8_t even1_2 = vaddq_s16(even1, odd6_2);
       vst1q_s16(&n_part2[10][8*x], even1_2);
-      const int16x8_t even14 = vsubq_s16(even1, odd6_2);
+      int16x8_t even14 = vsubq_s16(even1, odd6_2);
       vst1q_s16(&n_part2[11][8*x], even14);
-      const int16x8_t even2_2 = vaddq_s16(even2, odd5_2);
+      int16x8_t even2_2 = vaddq_s16(even2, odd5_2);
       vst1q_s16(&n_part2[12][8*x], even2_2);
-      const int16x8_t even13 = vsubq_s16(even2, odd5_2);
+      int16x8_t even13 = vsubq_s16(even2, odd5_2);
       vst1q_s16(&n_part2[13][8*x], even13);
-      const int16x8_t even3_2 = vaddq_s16(even3, odd4_2);
+      int16x8_t even3_2 = vaddq_s16(even3, odd4_2);
       vst1q_s16(&n_part2[14][8*x], even3_2);
-      const int16x8_t even12 = vsubq_s16(even3, odd4_2);
+      int16x8_t even12 = vsubq_s16(even3, odd4_2);
       vst1q_s16(&n_part2[15][8*x], even12);
     }
   }
   /* stage 4 of 4: x = 0..3, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 4; x++) {
-      const int16x8_t t16_2 = vld1q_s16(&n_part2[6][8*x]);
-      const int16x8_t t11_2 = vld1q_s16(&n_part2[3][8*x]);
-      const int16x8_t even4_3 = vaddq_s16(t11_2, t16_2);
-      const int16x8_t even11_2 = vsubq_s16(t11_2, t16_2);
-      const int16x8_t t17_2 = vld1q_s16(&n_part2[7][8*x]);
-      const int16x8_t t10_2 = vld1q_s16(&n_part2[2][8*x]);
-      const int16x8_t even5_3 = vaddq_s16(t10_2, t17_2);
-      const int16x8_t even10_2 = vsubq_s16(t10_2, t17_2);
-      const int16x8_t t15_2 = vld1q_s16(&n_part2[5][8*x]);
-      const int16x8_t t9_2 = vld1q_s16(&n_part2[1][8*x]);
-      const int16x8_t even6_3 = vaddq_s16(t9_2, t15_2);
-      const int16x8_t even9_2 = vsubq_s16(t9_2, t15_2);
-      const int16x8_t t14_2 = vld1q_s16(&n_part2[4][8*x]);
-      const int16x8_t t8_2 = vld1q_s16(&n_part2[0][8*x]);
-      const int16x8_t even7_3 = vaddq_s16(t8_2, t14_2);
-      const int16x8_t even8_2 = vsubq_s16(t8_2, t14_2);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int16x8_t a_40 = vqrdmulhq_laneq_s16(x1_2, multipliers16_3, 4);
-      const int16x8_t a_41 = vqrdmulhq_laneq_s16(x1_2, multipliers16_3, 5);
-      const int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
-      const uint32x4_t k0_4 = vdupq_n_u32((uint32_t)(0));
-      const int32x4_t t58_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x15_2),
+      int16x8_t t16_2 = vld1q_s16(&n_part2[6][8*x]);
+      int16x8_t t11_2 = vld1q_s16(&n_part2[3][8*x]);
+      int16x8_t even4_3 = vaddq_s16(t11_2, t16_2);
+      int16x8_t even11_2 = vsubq_s16(t11_2, t16_2);
+      int16x8_t t17_2 = vld1q_s16(&n_part2[7][8*x]);
+      int16x8_t t10_2 = vld1q_s16(&n_part2[2][8*x]);
+      int16x8_t even5_3 = vaddq_s16(t10_2, t17_2);
+      int16x8_t even10_2 = vsubq_s16(t10_2, t17_2);
+      int16x8_t t15_2 = vld1q_s16(&n_part2[5][8*x]);
+      int16x8_t t9_2 = vld1q_s16(&n_part2[1][8*x]);
+      int16x8_t even6_3 = vaddq_s16(t9_2, t15_2);
+      int16x8_t even9_2 = vsubq_s16(t9_2, t15_2);
+      int16x8_t t14_2 = vld1q_s16(&n_part2[4][8*x]);
+      int16x8_t t8_2 = vld1q_s16(&n_part2[0][8*x]);
+      int16x8_t even7_3 = vaddq_s16(t8_2, t14_2);
+      int16x8_t even8_2 = vsubq_s16(t8_2, t14_2);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int16x8_t a_40 = vqrdmulhq_laneq_s16(x1_2, multipliers16_3, 4);
+      int16x8_t a_41 = vqrdmulhq_laneq_s16(x1_2, multipliers16_3, 5);
+      int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
+      uint32x4_t k0_4 = vdupq_n_u32((uint32_t)(0));
+      int32x4_t t58_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x15_2),
           multipliers16_3, 6);
-      const int32x4_t t58_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x15_2,
-          multipliers16_3, 6);
-      const int16x8_t b_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0_2, t58_1_2, 14);
-      const int16x8_t b_45 = vqrdmulhq_laneq_s16(x15_2, multipliers16_3, 7);
-      const int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
-      const int16x8_t b_46 = vqrdmulhq_laneq_s16(x9_2, multipliers16_4, 0);
-      const int16x8_t b_47 = vqrdmulhq_laneq_s16(x9_2, multipliers16_4, 1);
-      const int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
-      const int32x4_t t83_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x7_2),
-          multipliers16_4, 2);
-      const int32x4_t t83_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x7_2,
-          multipliers16_4, 2);
-      const int16x8_t a_42 = DAEDALUS_NARROW_N(rshrn, s32, s16, t83_0_2, t83_1_2, 14);
-      const int16x8_t a_43 = vqrdmulhq_laneq_s16(x7_2, multipliers16_4, 3);
-      const int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
-      const int16x8_t a_44 = vqrdmulhq_laneq_s16(x5_2, multipliers16_4, 4);
-      const int16x8_t a_45 = vqrdmulhq_laneq_s16(x5_2, multipliers16_4, 5);
-      const int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
-      const int32x4_t t108_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x11_2),
-          multipliers16_4, 6);
-      const int32x4_t t108_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x11_2,
-          multipliers16_4, 6);
-      const int16x8_t b_48 = DAEDALUS_NARROW_N(rshrn, s32, s16, t108_0_2, t108_1_2, 14);
-      const int16x8_t b_49 = vqrdmulhq_laneq_s16(x11_2, multipliers16_4, 7);
-      const int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
-      const int16x8_t b_50 = vqrdmulhq_laneq_s16(x13_2, multipliers16_5, 0);
-      const int16x8_t b_51 = vqrdmulhq_laneq_s16(x13_2, multipliers16_5, 1);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const int32x4_t t133_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x3_2),
-          multipliers16_5, 2);
-      const int32x4_t t133_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x3_2,
-          multipliers16_5, 2);
-      const int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0_2, t133_1_2, 14);
-      const int16x8_t turned1_3 = vqrdmulhq_laneq_s16(x3_2, multipliers16_5, 3);
-      const int16x8_t a_46 = vaddq_s16(a_40, b_44);
-      const int16x8_t b_52 = vsubq_s16(a_40, b_44);
-      const int16x8_t a_47 = vaddq_s16(a_41, b_45);
-      const int16x8_t a_48 = vsubq_s16(a_41, b_45);
-      const int32x4_t t150_0_4 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16_5, 4);
-      const int32x4_t t150_1_4 = vmull_high_laneq_s16(a_48, multipliers16_5, 4);
-      const int32x4_t t152_0_2 = vmlsl_laneq_s16(t150_0_4, vget_low_s16(b_52), multipliers16_5, 5);
-      const int32x4_t t152_1_2 = vmlsl_high_laneq_s16(t150_1_4, b_52, multipliers16_5, 5);
-      const int16x8_t a_49 = DAEDALUS_NARROW_N(rshrn, s32, s16, t152_0_2, t152_1_2, 14);
-      const int32x4_t t154_0_2 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16_5, 5);
-      const int32x4_t t154_1_2 = vmull_high_laneq_s16(a_48, multipliers16_5, 5);
-      const int32x4_t t156_0_3 = vmlal_laneq_s16(t154_0_2, vget_low_s16(b_52), multipliers16_5, 4);
-      const int32x4_t t156_1_3 = vmlal_high_laneq_s16(t154_1_2, b_52, multipliers16_5, 4);
-      const int16x8_t a_50 = DAEDALUS_NARROW_N(rshrn, s32, s16, t156_0_3, t156_1_3, 14);
-      const int16x8_t b_53 = vaddq_s16(a_42, b_46);
-      const int16x8_t t162_2 = vsubq_s16(a_42, b_46);
-      const int16x8_t b_54 = vaddq_s16(a_43, b_47);
-      const int16x8_t t166_4 = vsubq_s16(a_43, b_47);
-      const int32x4_t t169_0_2 = vmull_laneq_s16(vget_low_s16(t162_2), multipliers16_5, 6);
-      const int32x4_t t169_1_2 = vmull_high_laneq_s16(t162_2, multipliers16_5, 6);
-      const int32x4_t t172_0_2 = vmlsl_laneq_s16(t169_0_2, vget_low_s16(t166_4), multipliers16_5,
-          7);
-      const int32x4_t t172_1_2 = vmlsl_high_laneq_s16(t169_1_2, t166_4, multipliers16_5, 7);
-      const int16x8_t b_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t172_0_2, t172_1_2, 14);
-      const int32x4_t t174_0_2 = vmull_laneq_s16(vget_low_s16(t162_2), multipliers16_5, 7);
-      const int32x4_t t174_1_2 = vmull_high_laneq_s16(t162_2, multipliers16_5, 7);
-      const int32x4_t t176_0_2 = vmlal_laneq_s16(t174_0_2, vget_low_s16(t166_4), multipliers16_5,
+      int32x4_t t58_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x15_2, multipliers16_3,
           6);
-      const int32x4_t t176_1_2 = vmlal_high_laneq_s16(t174_1_2, t166_4, multipliers16_5, 6);
-      const int16x8_t b_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t176_0_2, t176_1_2, 14);
-      const int16x8_t b_57 = vaddq_s16(a_44, b_48);
-      const int16x8_t b_58 = vsubq_s16(a_44, b_48);
-      const int16x8_t b_59 = vaddq_s16(a_45, b_49);
-      const int16x8_t a_51 = vsubq_s16(a_45, b_49);
-      const int32x4_t t188_0_2 = vmull_laneq_s16(vget_low_s16(a_51), multipliers16_6, 0);
-      const int32x4_t t188_1_2 = vmull_high_laneq_s16(a_51, multipliers16_6, 0);
-      const int32x4_t t190_0_4 = vmlsl_laneq_s16(t188_0_2, vget_low_s16(b_58), multipliers16, 5);
-      const int32x4_t t190_1_4 = vmlsl_high_laneq_s16(t188_1_2, b_58, multipliers16, 5);
-      const int16x8_t b_60 = DAEDALUS_NARROW_N(rshrn, s32, s16, t190_0_4, t190_1_4, 14);
-      const int32x4_t t192_0_4 = vmull_laneq_s16(vget_low_s16(a_51), multipliers16, 5);
-      const int32x4_t t192_1_4 = vmull_high_laneq_s16(a_51, multipliers16, 5);
-      const int32x4_t t194_0_2 = vmlal_laneq_s16(t192_0_4, vget_low_s16(b_58), multipliers16_6, 0);
-      const int32x4_t t194_1_2 = vmlal_high_laneq_s16(t192_1_4, b_58, multipliers16_6, 0);
-      const int16x8_t b_61 = DAEDALUS_NARROW_N(rshrn, s32, s16, t194_0_2, t194_1_2, 14);
-      const int16x8_t a_52 = vaddq_s16(turned0_3, b_50);
-      const int16x8_t t200_4 = vsubq_s16(turned0_3, b_50);
-      const int16x8_t a_53 = vaddq_s16(turned1_3, b_51);
-      const int16x8_t t204_2 = vsubq_s16(turned1_3, b_51);
-      const int32x4_t t207_0_2 = vmull_laneq_s16(vget_low_s16(t200_4), multipliers16_6, 1);
-      const int32x4_t t207_1_2 = vmull_high_laneq_s16(t200_4, multipliers16_6, 1);
-      const int32x4_t t210_0_2 = vmlsl_laneq_s16(t207_0_2, vget_low_s16(t204_2), multipliers16_6,
+      int16x8_t b_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0_2, t58_1_2, 14);
+      int16x8_t b_45 = vqrdmulhq_laneq_s16(x15_2, multipliers16_3, 7);
+      int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
+      int16x8_t b_46 = vqrdmulhq_laneq_s16(x9_2, multipliers16_4, 0);
+      int16x8_t b_47 = vqrdmulhq_laneq_s16(x9_2, multipliers16_4, 1);
+      int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
+      int32x4_t t83_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x7_2),
+          multipliers16_4, 2);
+      int32x4_t t83_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x7_2, multipliers16_4,
           2);
-      const int32x4_t t210_1_2 = vmlsl_high_laneq_s16(t207_1_2, t204_2, multipliers16_6, 2);
-      const int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t210_0_2, t210_1_2, 14);
-      const int32x4_t t212_0_2 = vmull_laneq_s16(vget_low_s16(t200_4), multipliers16_6, 2);
-      const int32x4_t t212_1_2 = vmull_high_laneq_s16(t200_4, multipliers16_6, 2);
-      const int32x4_t t214_0_2 = vmlal_laneq_s16(t212_0_2, vget_low_s16(t204_2), multipliers16_6,
-          1);
-      const int32x4_t t214_1_2 = vmlal_high_laneq_s16(t212_1_2, t204_2, multipliers16_6, 1);
-      const int16x8_t a_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t214_0_2, t214_1_2, 14);
-      const int16x8_t a_56 = vaddq_s16(a_46, b_53);
-      const int16x8_t b_62 = vsubq_s16(a_46, b_53);
-      const int16x8_t a_57 = vaddq_s16(a_47, b_54);
-      const int16x8_t a_58 = vsubq_s16(a_47, b_54);
-      const int16x8_t a_59 = vaddq_s16(a_49, b_56);
-      const int16x8_t b_63 = vsubq_s16(a_49, b_56);
-      const int16x8_t a_60 = vaddq_s16(a_50, b_55);
-      const int16x8_t a_61 = vsubq_s16(a_50, b_55);
-      const int32x4_t t234_0_2 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16_3, 0);
-      const int32x4_t t234_1_2 = vmull_high_laneq_s16(a_58, multipliers16_3, 0);
-      const int32x4_t t236_0_2 = vmlsl_laneq_s16(t234_0_2, vget_low_s16(b_62), multipliers16_3, 1);
-      const int32x4_t t236_1_2 = vmlsl_high_laneq_s16(t234_1_2, b_62, multipliers16_3, 1);
-      const int16x8_t a_62 = DAEDALUS_NARROW_N(rshrn, s32, s16, t236_0_2, t236_1_2, 14);
-      const int32x4_t t238_0_2 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16_3, 1);
-      const int32x4_t t238_1_2 = vmull_high_laneq_s16(a_58, multipliers16_3, 1);
-      const int32x4_t t240_0_2 = vmlal_laneq_s16(t238_0_2, vget_low_s16(b_62), multipliers16_3, 0);
-      const int32x4_t t240_1_2 = vmlal_high_laneq_s16(t238_1_2, b_62, multipliers16_3, 0);
-      const int16x8_t a_63 = DAEDALUS_NARROW_N(rshrn, s32, s16, t240_0_2, t240_1_2, 14);
-      const int32x4_t t244_0_2 = vmull_laneq_s16(vget_low_s16(a_61), multipliers16_3, 0);
-      const int32x4_t t244_1_2 = vmull_high_laneq_s16(a_61, multipliers16_3, 0);
-      const int32x4_t t246_0_2 = vmlsl_laneq_s16(t244_0_2, vget_low_s16(b_63), multipliers16_3, 1);
-      const int32x4_t t246_1_2 = vmlsl_high_laneq_s16(t244_1_2, b_63, multipliers16_3, 1);
-      const int16x8_t a_64 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0_2, t246_1_2, 14);
-      const int32x4_t t248_0_2 = vmull_laneq_s16(vget_low_s16(a_61), multipliers16_3, 1);
-      const int32x4_t t248_1_2 = vmull_high_laneq_s16(a_61, multipliers16_3, 1);
-      const int32x4_t t250_0_2 = vmlal_laneq_s16(t248_0_2, vget_low_s16(b_63), multipliers16_3, 0);
-      const int32x4_t t250_1_2 = vmlal_high_laneq_s16(t248_1_2, b_63, multipliers16_3, 0);
-      const int16x8_t a_65 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0_2, t250_1_2, 14);
-      const int16x8_t b_64 = vaddq_s16(a_52, b_57);
-      const int16x8_t t256_2 = vsubq_s16(a_52, b_57);
-      const int16x8_t b_65 = vaddq_s16(a_53, b_59);
-      const int16x8_t t260_2 = vsubq_s16(a_53, b_59);
-      const int16x8_t b_66 = vaddq_s16(a_55, b_60);
-      const int16x8_t t264_2 = vsubq_s16(a_55, b_60);
-      const int16x8_t b_67 = vaddq_s16(a_54, b_61);
-      const int16x8_t t268_2 = vsubq_s16(a_54, b_61);
-      const int32x4_t t270_0_2 = vmull_laneq_s16(vget_low_s16(t256_2), multipliers16_3, 2);
-      const int32x4_t t270_1_2 = vmull_high_laneq_s16(t256_2, multipliers16_3, 2);
-      const int32x4_t t272_0_2 = vmlsl_laneq_s16(t270_0_2, vget_low_s16(t260_2), multipliers16_3,
-          3);
-      const int32x4_t t272_1_2 = vmlsl_high_laneq_s16(t270_1_2, t260_2, multipliers16_3, 3);
-      const int16x8_t b_68 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0_2, t272_1_2, 14);
-      const int32x4_t t274_0_2 = vmull_laneq_s16(vget_low_s16(t256_2), multipliers16_3, 3);
-      const int32x4_t t274_1_2 = vmull_high_laneq_s16(t256_2, multipliers16_3, 3);
-      const int32x4_t t276_0_2 = vmlal_laneq_s16(t274_0_2, vget_low_s16(t260_2), multipliers16_3,
+      int16x8_t a_42 = DAEDALUS_NARROW_N(rshrn, s32, s16, t83_0_2, t83_1_2, 14);
+      int16x8_t a_43 = vqrdmulhq_laneq_s16(x7_2, multipliers16_4, 3);
+      int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
+      int16x8_t a_44 = vqrdmulhq_laneq_s16(x5_2, multipliers16_4, 4);
+      int16x8_t a_45 = vqrdmulhq_laneq_s16(x5_2, multipliers16_4, 5);
+      int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
+      int32x4_t t108_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x11_2),
+          multipliers16_4, 6);
+      int32x4_t t108_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x11_2,
+          multipliers16_4, 6);
+      int16x8_t b_48 = DAEDALUS_NARROW_N(rshrn, s32, s16, t108_0_2, t108_1_2, 14);
+      int16x8_t b_49 = vqrdmulhq_laneq_s16(x11_2, multipliers16_4, 7);
+      int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
+      int16x8_t b_50 = vqrdmulhq_laneq_s16(x13_2, multipliers16_5, 0);
+      int16x8_t b_51 = vqrdmulhq_laneq_s16(x13_2, multipliers16_5, 1);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      int32x4_t t133_0_2 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_4), vget_low_s16(x3_2),
+          multipliers16_5, 2);
+      int32x4_t t133_1_2 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_4), x3_2, multipliers16_5,
           2);
-      const int32x4_t t276_1_2 = vmlal_high_laneq_s16(t274_1_2, t260_2, multipliers16_3, 2);
-      const int16x8_t b_69 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0_2, t276_1_2, 14);
-      const int32x4_t t280_0_2 = vmull_laneq_s16(vget_low_s16(t264_2), multipliers16_3, 2);
-      const int32x4_t t280_1_2 = vmull_high_laneq_s16(t264_2, multipliers16_3, 2);
-      const int32x4_t t282_0_2 = vmlsl_laneq_s16(t280_0_2, vget_low_s16(t268_2), multipliers16_3,
-          3);
-      const int32x4_t t282_1_2 = vmlsl_high_laneq_s16(t280_1_2, t268_2, multipliers16_3, 3);
-      const int16x8_t b_70 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0_2, t282_1_2, 14);
-      const int32x4_t t284_0_2 = vmull_laneq_s16(vget_low_s16(t264_2), multipliers16_3, 3);
-      const int32x4_t t284_1_2 = vmull_high_laneq_s16(t264_2, multipliers16_3, 3);
-      const int32x4_t t286_0_2 = vmlal_laneq_s16(t284_0_2, vget_low_s16(t268_2), multipliers16_3,
-          2);
-      const int32x4_t t286_1_2 = vmlal_high_laneq_s16(t284_1_2, t268_2, multipliers16_3, 2);
-      const int16x8_t b_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0_2, t286_1_2, 14);
-      const int16x8_t odd0_3 = vaddq_s16(a_56, b_64);
-      const int16x8_t b_72 = vsubq_s16(a_56, b_64);
-      const int16x8_t odd15_2 = vaddq_s16(a_57, b_65);
-      const int16x8_t a_66 = vsubq_s16(a_57, b_65);
-      const int16x8_t odd1_3 = vaddq_s16(a_59, b_66);
-      const int16x8_t b_73 = vsubq_s16(a_59, b_66);
-      const int16x8_t odd14_2 = vaddq_s16(a_60, b_67);
-      const int16x8_t a_67 = vsubq_s16(a_60, b_67);
-      const int16x8_t odd2_3 = vaddq_s16(a_64, b_71);
-      const int16x8_t b_74 = vsubq_s16(a_64, b_71);
-      const int16x8_t odd13_2 = vaddq_s16(a_65, b_70);
-      const int16x8_t a_68 = vsubq_s16(a_65, b_70);
-      const int16x8_t odd3_3 = vaddq_s16(a_62, b_69);
-      const int16x8_t b_75 = vsubq_s16(a_62, b_69);
-      const int16x8_t odd12_2 = vaddq_s16(a_63, b_68);
-      const int16x8_t a_69 = vsubq_s16(a_63, b_68);
-      const int32x4_t t322_0_2 = vmull_laneq_s16(vget_low_s16(a_66), multipliers16, 7);
-      const int32x4_t t322_1_2 = vmull_high_laneq_s16(a_66, multipliers16, 7);
-      const int32x4_t t324_0_2 = vmlal_laneq_s16(t322_0_2, vget_low_s16(b_72), multipliers16, 7);
-      const int32x4_t t324_1_2 = vmlal_high_laneq_s16(t322_1_2, b_72, multipliers16, 7);
-      const int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t324_0_2, t324_1_2, 14);
-      const int32x4_t t327_0_2 = vmlsl_laneq_s16(t322_0_2, vget_low_s16(b_72), multipliers16, 7);
-      const int32x4_t t327_1_2 = vmlsl_high_laneq_s16(t322_1_2, b_72, multipliers16, 7);
-      const int16x8_t odd7_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t327_0_2, t327_1_2, 14);
-      const int32x4_t t330_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 7);
-      const int32x4_t t330_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 7);
-      const int32x4_t t332_0_2 = vmlal_laneq_s16(t330_0_2, vget_low_s16(b_73), multipliers16, 7);
-      const int32x4_t t332_1_2 = vmlal_high_laneq_s16(t330_1_2, b_73, multipliers16, 7);
-      const int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t332_0_2, t332_1_2, 14);
-      const int32x4_t t335_0_2 = vmlsl_laneq_s16(t330_0_2, vget_low_s16(b_73), multipliers16, 7);
-      const int32x4_t t335_1_2 = vmlsl_high_laneq_s16(t330_1_2, b_73, multipliers16, 7);
-      const int16x8_t odd6_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0_2, t335_1_2, 14);
-      const int32x4_t t338_0_2 = vmull_laneq_s16(vget_low_s16(a_68), multipliers16, 7);
-      const int32x4_t t338_1_2 = vmull_high_laneq_s16(a_68, multipliers16, 7);
-      const int32x4_t t340_0_2 = vmlal_laneq_s16(t338_0_2, vget_low_s16(b_74), multipliers16, 7);
-      const int32x4_t t340_1_2 = vmlal_high_laneq_s16(t338_1_2, b_74, multipliers16, 7);
-      const int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t340_0_2, t340_1_2, 14);
-      const int32x4_t t343_0_2 = vmlsl_laneq_s16(t338_0_2, vget_low_s16(b_74), multipliers16, 7);
-      const int32x4_t t343_1_2 = vmlsl_high_laneq_s16(t338_1_2, b_74, multipliers16, 7);
-      const int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0_2, t343_1_2, 14);
-      const int32x4_t t346_0_2 = vmull_laneq_s16(vget_low_s16(a_69), multipliers16, 7);
-      const int32x4_t t346_1_2 = vmull_high_laneq_s16(a_69, multipliers16, 7);
-      const int32x4_t t348_0_2 = vmlal_laneq_s16(t346_0_2, vget_low_s16(b_75), multipliers16, 7);
-      const int32x4_t t348_1_2 = vmlal_high_laneq_s16(t346_1_2, b_75, multipliers16, 7);
-      const int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t348_0_2, t348_1_2, 14);
-      const int32x4_t t351_0_2 = vmlsl_laneq_s16(t346_0_2, vget_low_s16(b_75), multipliers16, 7);
-      const int32x4_t t351_1_2 = vmlsl_high_laneq_s16(t346_1_2, b_75, multipliers16, 7);
-      const int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0_2, t351_1_2, 14);
-      const int16x8_t t18_2 = vld1q_s16(&n_part2[8][8*x]);
-      const int16x8_t residuals0 = vaddq_s16(t18_2, odd15_2);
-      const int16x8_t t356_2 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t357 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t358_2 = vaddw_u8(vreinterpretq_u16_s16(t356_2), t357);
-      const uint8x8_t t358_sat = vqmovun_s16(vreinterpretq_s16_u16(t358_2));
+      int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t133_0_2, t133_1_2, 14);
+      int16x8_t turned1_3 = vqrdmulhq_laneq_s16(x3_2, multipliers16_5, 3);
+      int16x8_t a_46 = vaddq_s16(a_40, b_44);
+      int16x8_t b_52 = vsubq_s16(a_40, b_44);
+      int16x8_t a_47 = vaddq_s16(a_41, b_45);
+      int16x8_t a_48 = vsubq_s16(a_41, b_45);
+      int32x4_t t150_0_4 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16_5, 4);
+      int32x4_t t150_1_4 = vmull_high_laneq_s16(a_48, multipliers16_5, 4);
+      int32x4_t t152_0_2 = vmlsl_laneq_s16(t150_0_4, vget_low_s16(b_52), multipliers16_5, 5);
+      int32x4_t t152_1_2 = vmlsl_high_laneq_s16(t150_1_4, b_52, multipliers16_5, 5);
+      int16x8_t a_49 = DAEDALUS_NARROW_N(rshrn, s32, s16, t152_0_2, t152_1_2, 14);
+      int32x4_t t154_0_2 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16_5, 5);
+      int32x4_t t154_1_2 = vmull_high_laneq_s16(a_48, multipliers16_5, 5);
+      int32x4_t t156_0_3 = vmlal_laneq_s16(t154_0_2, vget_low_s16(b_52), multipliers16_5, 4);
+      int32x4_t t156_1_3 = vmlal_high_laneq_s16(t154_1_2, b_52, multipliers16_5, 4);
+      int16x8_t a_50 = DAEDALUS_NARROW_N(rshrn, s32, s16, t156_0_3, t156_1_3, 14);
+      int16x8_t b_53 = vaddq_s16(a_42, b_46);
+      int16x8_t t162_2 = vsubq_s16(a_42, b_46);
+      int16x8_t b_54 = vaddq_s16(a_43, b_47);
+      int16x8_t t166_4 = vsubq_s16(a_43, b_47);
+      int32x4_t t169_0_2 = vmull_laneq_s16(vget_low_s16(t162_2), multipliers16_5, 6);
+      int32x4_t t169_1_2 = vmull_high_laneq_s16(t162_2, multipliers16_5, 6);
+      int32x4_t t172_0_2 = vmlsl_laneq_s16(t169_0_2, vget_low_s16(t166_4), multipliers16_5, 7);
+      int32x4_t t172_1_2 = vmlsl_high_laneq_s16(t169_1_2, t166_4, multipliers16_5, 7);
+      int16x8_t b_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t172_0_2, t172_1_2, 14);
+      int32x4_t t174_0_2 = vmull_laneq_s16(vget_low_s16(t162_2), multipliers16_5, 7);
+      int32x4_t t174_1_2 = vmull_high_laneq_s16(t162_2, multipliers16_5, 7);
+      int32x4_t t176_0_2 = vmlal_laneq_s16(t174_0_2, vget_low_s16(t166_4), multipliers16_5, 6);
+      int32x4_t t176_1_2 = vmlal_high_laneq_s16(t174_1_2, t166_4, multipliers16_5, 6);
+      int16x8_t b_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t176_0_2, t176_1_2, 14);
+      int16x8_t b_57 = vaddq_s16(a_44, b_48);
+      int16x8_t b_58 = vsubq_s16(a_44, b_48);
+      int16x8_t b_59 = vaddq_s16(a_45, b_49);
+      int16x8_t a_51 = vsubq_s16(a_45, b_49);
+      int32x4_t t188_0_2 = vmull_laneq_s16(vget_low_s16(a_51), multipliers16_6, 0);
+      int32x4_t t188_1_2 = vmull_high_laneq_s16(a_51, multipliers16_6, 0);
+      int32x4_t t190_0_4 = vmlsl_laneq_s16(t188_0_2, vget_low_s16(b_58), multipliers16, 5);
+      int32x4_t t190_1_4 = vmlsl_high_laneq_s16(t188_1_2, b_58, multipliers16, 5);
+      int16x8_t b_60 = DAEDALUS_NARROW_N(rshrn, s32, s16, t190_0_4, t190_1_4, 14);
+      int32x4_t t192_0_4 = vmull_laneq_s16(vget_low_s16(a_51), multipliers16, 5);
+      int32x4_t t192_1_4 = vmull_high_laneq_s16(a_51, multipliers16, 5);
+      int32x4_t t194_0_2 = vmlal_laneq_s16(t192_0_4, vget_low_s16(b_58), multipliers16_6, 0);
+      int32x4_t t194_1_2 = vmlal_high_laneq_s16(t192_1_4, b_58, multipliers16_6, 0);
+      int16x8_t b_61 = DAEDALUS_NARROW_N(rshrn, s32, s16, t194_0_2, t194_1_2, 14);
+      int16x8_t a_52 = vaddq_s16(turned0_3, b_50);
+      int16x8_t t200_4 = vsubq_s16(turned0_3, b_50);
+      int16x8_t a_53 = vaddq_s16(turned1_3, b_51);
+      int16x8_t t204_2 = vsubq_s16(turned1_3, b_51);
+      int32x4_t t207_0_2 = vmull_laneq_s16(vget_low_s16(t200_4), multipliers16_6, 1);
+      int32x4_t t207_1_2 = vmull_high_laneq_s16(t200_4, multipliers16_6, 1);
+      int32x4_t t210_0_2 = vmlsl_laneq_s16(t207_0_2, vget_low_s16(t204_2), multipliers16_6, 2);
+      int32x4_t t210_1_2 = vmlsl_high_laneq_s16(t207_1_2, t204_2, multipliers16_6, 2);
+      int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t210_0_2, t210_1_2, 14);
+      int32x4_t t212_0_2 = vmull_laneq_s16(vget_low_s16(t200_4), multipliers16_6, 2);
+      int32x4_t t212_1_2 = vmull_high_laneq_s16(t200_4, multipliers16_6, 2);
+      int32x4_t t214_0_2 = vmlal_laneq_s16(t212_0_2, vget_low_s16(t204_2), multipliers16_6, 1);
+      int32x4_t t214_1_2 = vmlal_high_laneq_s16(t212_1_2, t204_2, multipliers16_6, 1);
+      int16x8_t a_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t214_0_2, t214_1_2, 14);
+      int16x8_t a_56 = vaddq_s16(a_46, b_53);
+      int16x8_t b_62 = vsubq_s16(a_46, b_53);
+      int16x8_t a_57 = vaddq_s16(a_47, b_54);
+      int16x8_t a_58 = vsubq_s16(a_47, b_54);
+      int16x8_t a_59 = vaddq_s16(a_49, b_56);
+      int16x8_t b_63 = vsubq_s16(a_49, b_56);
+      int16x8_t a_60 = vaddq_s16(a_50, b_55);
+      int16x8_t a_61 = vsubq_s16(a_50, b_55);
+      int32x4_t t234_0_2 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16_3, 0);
+      int32x4_t t234_1_2 = vmull_high_laneq_s16(a_58, multipliers16_3, 0);
+      int32x4_t t236_0_2 = vmlsl_laneq_s16(t234_0_2, vget_low_s16(b_62), multipliers16_3, 1);
+      int32x4_t t236_1_2 = vmlsl_high_laneq_s16(t234_1_2, b_62, multipliers16_3, 1);
+      int16x8_t a_62 = DAEDALUS_NARROW_N(rshrn, s32, s16, t236_0_2, t236_1_2, 14);
+      int32x4_t t238_0_2 = vmull_laneq_s16(vget_low_s16(a_58), multipliers16_3, 1);
+      int32x4_t t238_1_2 = vmull_high_laneq_s16(a_58, multipliers16_3, 1);
+      int32x4_t t240_0_2 = vmlal_laneq_s16(t238_0_2, vget_low_s16(b_62), multipliers16_3, 0);
+      int32x4_t t240_1_2 = vmlal_high_laneq_s16(t238_1_2, b_62, multipliers16_3, 0);
+      int16x8_t a_63 = DAEDALUS_NARROW_N(rshrn, s32, s16, t240_0_2, t240_1_2, 14);
+      int32x4_t t244_0_2 = vmull_laneq_s16(vget_low_s16(a_61), multipliers16_3, 0);
+      int32x4_t t244_1_2 = vmull_high_laneq_s16(a_61, multipliers16_3, 0);
+      int32x4_t t246_0_2 = vmlsl_laneq_s16(t244_0_2, vget_low_s16(b_63), multipliers16_3, 1);
+      int32x4_t t246_1_2 = vmlsl_high_laneq_s16(t244_1_2, b_63, multipliers16_3, 1);
+      int16x8_t a_64 = DAEDALUS_NARROW_N(rshrn, s32, s16, t246_0_2, t246_1_2, 14);
+      int32x4_t t248_0_2 = vmull_laneq_s16(vget_low_s16(a_61), multipliers16_3, 1);
+      int32x4_t t248_1_2 = vmull_high_laneq_s16(a_61, multipliers16_3, 1);
+      int32x4_t t250_0_2 = vmlal_laneq_s16(t248_0_2, vget_low_s16(b_63), multipliers16_3, 0);
+      int32x4_t t250_1_2 = vmlal_high_laneq_s16(t248_1_2, b_63, multipliers16_3, 0);
+      int16x8_t a_65 = DAEDALUS_NARROW_N(rshrn, s32, s16, t250_0_2, t250_1_2, 14);
+      int16x8_t b_64 = vaddq_s16(a_52, b_57);
+      int16x8_t t256_2 = vsubq_s16(a_52, b_57);
+      int16x8_t b_65 = vaddq_s16(a_53, b_59);
+      int16x8_t t260_2 = vsubq_s16(a_53, b_59);
+      int16x8_t b_66 = vaddq_s16(a_55, b_60);
+      int16x8_t t264_2 = vsubq_s16(a_55, b_60);
+      int16x8_t b_67 = vaddq_s16(a_54, b_61);
+      int16x8_t t268_2 = vsubq_s16(a_54, b_61);
+      int32x4_t t270_0_2 = vmull_laneq_s16(vget_low_s16(t256_2), multipliers16_3, 2);
+      int32x4_t t270_1_2 = vmull_high_laneq_s16(t256_2, multipliers16_3, 2);
+      int32x4_t t272_0_2 = vmlsl_laneq_s16(t270_0_2, vget_low_s16(t260_2), multipliers16_3, 3);
+      int32x4_t t272_1_2 = vmlsl_high_laneq_s16(t270_1_2, t260_2, multipliers16_3, 3);
+      int16x8_t b_68 = DAEDALUS_NARROW_N(rshrn, s32, s16, t272_0_2, t272_1_2, 14);
+      int32x4_t t274_0_2 = vmull_laneq_s16(vget_low_s16(t256_2), multipliers16_3, 3);
+      int32x4_t t274_1_2 = vmull_high_laneq_s16(t256_2, multipliers16_3, 3);
+      int32x4_t t276_0_2 = vmlal_laneq_s16(t274_0_2, vget_low_s16(t260_2), multipliers16_3, 2);
+      int32x4_t t276_1_2 = vmlal_high_laneq_s16(t274_1_2, t260_2, multipliers16_3, 2);
+      int16x8_t b_69 = DAEDALUS_NARROW_N(rshrn, s32, s16, t276_0_2, t276_1_2, 14);
+      int32x4_t t280_0_2 = vmull_laneq_s16(vget_low_s16(t264_2), multipliers16_3, 2);
+      int32x4_t t280_1_2 = vmull_high_laneq_s16(t264_2, multipliers16_3, 2);
+      int32x4_t t282_0_2 = vmlsl_laneq_s16(t280_0_2, vget_low_s16(t268_2), multipliers16_3, 3);
+      int32x4_t t282_1_2 = vmlsl_high_laneq_s16(t280_1_2, t268_2, multipliers16_3, 3);
+      int16x8_t b_70 = DAEDALUS_NARROW_N(rshrn, s32, s16, t282_0_2, t282_1_2, 14);
+      int32x4_t t284_0_2 = vmull_laneq_s16(vget_low_s16(t264_2), multipliers16_3, 3);
+      int32x4_t t284_1_2 = vmull_high_laneq_s16(t264_2, multipliers16_3, 3);
+      int32x4_t t286_0_2 = vmlal_laneq_s16(t284_0_2, vget_low_s16(t268_2), multipliers16_3, 2);
+      int32x4_t t286_1_2 = vmlal_high_laneq_s16(t284_1_2, t268_2, multipliers16_3, 2);
+      int16x8_t b_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t286_0_2, t286_1_2, 14);
+      int16x8_t odd0_3 = vaddq_s16(a_56, b_64);
+      int16x8_t b_72 = vsubq_s16(a_56, b_64);
+      int16x8_t odd15_2 = vaddq_s16(a_57, b_65);
+      int16x8_t a_66 = vsubq_s16(a_57, b_65);
+      int16x8_t odd1_3 = vaddq_s16(a_59, b_66);
+      int16x8_t b_73 = vsubq_s16(a_59, b_66);
+      int16x8_t odd14_2 = vaddq_s16(a_60, b_67);
+      int16x8_t a_67 = vsubq_s16(a_60, b_67);
+      int16x8_t odd2_3 = vaddq_s16(a_64, b_71);
+      int16x8_t b_74 = vsubq_s16(a_64, b_71);
+      int16x8_t odd13_2 = vaddq_s16(a_65, b_70);
+      int16x8_t a_68 = vsubq_s16(a_65, b_70);
+      int16x8_t odd3_3 = vaddq_s16(a_62, b_69);
+      int16x8_t b_75 = vsubq_s16(a_62, b_69);
+      int16x8_t odd12_2 = vaddq_s16(a_63, b_68);
+      int16x8_t a_69 = vsubq_s16(a_63, b_68);
+      int32x4_t t322_0_2 = vmull_laneq_s16(vget_low_s16(a_66), multipliers16, 7);
+      int32x4_t t322_1_2 = vmull_high_laneq_s16(a_66, multipliers16, 7);
+      int32x4_t t324_0_2 = vmlal_laneq_s16(t322_0_2, vget_low_s16(b_72), multipliers16, 7);
+      int32x4_t t324_1_2 = vmlal_high_laneq_s16(t322_1_2, b_72, multipliers16, 7);
+      int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t324_0_2, t324_1_2, 14);
+      int32x4_t t327_0_2 = vmlsl_laneq_s16(t322_0_2, vget_low_s16(b_72), multipliers16, 7);
+      int32x4_t t327_1_2 = vmlsl_high_laneq_s16(t322_1_2, b_72, multipliers16, 7);
+      int16x8_t odd7_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t327_0_2, t327_1_2, 14);
+      int32x4_t t330_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 7);
+      int32x4_t t330_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 7);
+      int32x4_t t332_0_2 = vmlal_laneq_s16(t330_0_2, vget_low_s16(b_73), multipliers16, 7);
+      int32x4_t t332_1_2 = vmlal_high_laneq_s16(t330_1_2, b_73, multipliers16, 7);
+      int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t332_0_2, t332_1_2, 14);
+      int32x4_t t335_0_2 = vmlsl_laneq_s16(t330_0_2, vget_low_s16(b_73), multipliers16, 7);
+      int32x4_t t335_1_2 = vmlsl_high_laneq_s16(t330_1_2, b_73, multipliers16, 7);
+      int16x8_t odd6_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0_2, t335_1_2, 14);
+      int32x4_t t338_0_2 = vmull_laneq_s16(vget_low_s16(a_68), multipliers16, 7);
+      int32x4_t t338_1_2 = vmull_high_laneq_s16(a_68, multipliers16, 7);
+      int32x4_t t340_0_2 = vmlal_laneq_s16(t338_0_2, vget_low_s16(b_74), multipliers16, 7);
+      int32x4_t t340_1_2 = vmlal_high_laneq_s16(t338_1_2, b_74, multipliers16, 7);
+      int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t340_0_2, t340_1_2, 14);
+      int32x4_t t343_0_2 = vmlsl_laneq_s16(t338_0_2, vget_low_s16(b_74), multipliers16, 7);
+      int32x4_t t343_1_2 = vmlsl_high_laneq_s16(t338_1_2, b_74, multipliers16, 7);
+      int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0_2, t343_1_2, 14);
+      int32x4_t t346_0_2 = vmull_laneq_s16(vget_low_s16(a_69), multipliers16, 7);
+      int32x4_t t346_1_2 = vmull_high_laneq_s16(a_69, multipliers16, 7);
+      int32x4_t t348_0_2 = vmlal_laneq_s16(t346_0_2, vget_low_s16(b_75), multipliers16, 7);
+      int32x4_t t348_1_2 = vmlal_high_laneq_s16(t346_1_2, b_75, multipliers16, 7);
+      int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t348_0_2, t348_1_2, 14);
+      int32x4_t t351_0_2 = vmlsl_laneq_s16(t346_0_2, vget_low_s16(b_75), multipliers16, 7);
+      int32x4_t t351_1_2 = vmlsl_high_laneq_s16(t346_1_2, b_75, multipliers16, 7);
+      int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0_2, t351_1_2, 14);
+      int16x8_t t18_2 = vld1q_s16(&n_part2[8][8*x]);
+      int16x8_t residuals0 = vaddq_s16(t18_2, odd15_2);
+      int16x8_t t356_2 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t357 = vld1_u8(&dst[8*x]);
+      uint16x8_t t358_2 = vaddw_u8(vreinterpretq_u16_s16(t356_2), t357);
+      uint8x8_t t358_sat = vqmovun_s16(vreinterpretq_s16_u16(t358_2));
       vst1_u8(&dst[8*x], t358_sat);
-      const int16x8_t residuals31 = vsubq_s16(t18_2, odd15_2);
-      const int16x8_t t362_2 = vrshrq_n_s16(residuals31, 6);
-      const uint8x8_t t363 = vld1_u8(&dst[31 * dst_stride + 8*x]);
-      const uint16x8_t t364_2 = vaddw_u8(vreinterpretq_u16_s16(t362_2), t363);
-      const uint8x8_t t364_sat = vqmovun_s16(vreinterpretq_s16_u16(t364_2));
+      int16x8_t residuals31 = vsubq_s16(t18_2, odd15_2);
+      int16x8_t t362_2 = vrshrq_n_s16(residuals31, 6);
+      uint8x8_t t363 = vld1_u8(&dst[31 * dst_stride + 8*x]);
+      uint16x8_t t364_2 = vaddw_u8(vreinterpretq_u16_s16(t362_2), t363);
+      uint8x8_t t364_sat = vqmovun_s16(vreinterpretq_s16_u16(t364_2));
       vst1_u8(&dst[31 * dst_stride + 8*x], t364_sat);
-      const int16x8_t t20_2 = vld1q_s16(&n_part2[10][8*x]);
-      const int16x8_t residuals1 = vaddq_s16(t20_2, odd14_2);
-      const int16x8_t t368_2 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t369 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t370_2 = vaddw_u8(vreinterpretq_u16_s16(t368_2), t369);
-      const uint8x8_t t370_sat = vqmovun_s16(vreinterpretq_s16_u16(t370_2));
+      int16x8_t t20_2 = vld1q_s16(&n_part2[10][8*x]);
+      int16x8_t residuals1 = vaddq_s16(t20_2, odd14_2);
+      int16x8_t t368_2 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t369 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t370_2 = vaddw_u8(vreinterpretq_u16_s16(t368_2), t369);
+      uint8x8_t t370_sat = vqmovun_s16(vreinterpretq_s16_u16(t370_2));
       vst1_u8(&dst[dst_stride + 8*x], t370_sat);
-      const int16x8_t residuals30 = vsubq_s16(t20_2, odd14_2);
-      const int16x8_t t374_2 = vrshrq_n_s16(residuals30, 6);
-      const uint8x8_t t375 = vld1_u8(&dst[30 * dst_stride + 8*x]);
-      const uint16x8_t t376_2 = vaddw_u8(vreinterpretq_u16_s16(t374_2), t375);
-      const uint8x8_t t376_sat = vqmovun_s16(vreinterpretq_s16_u16(t376_2));
+      int16x8_t residuals30 = vsubq_s16(t20_2, odd14_2);
+      int16x8_t t374_2 = vrshrq_n_s16(residuals30, 6);
+      uint8x8_t t375 = vld1_u8(&dst[30 * dst_stride + 8*x]);
+      uint16x8_t t376_2 = vaddw_u8(vreinterpretq_u16_s16(t374_2), t375);
+      uint8x8_t t376_sat = vqmovun_s16(vreinterpretq_s16_u16(t376_2));
       vst1_u8(&dst[30 * dst_stride + 8*x], t376_sat);
-      const int16x8_t t22_2 = vld1q_s16(&n_part2[12][8*x]);
-      const int16x8_t residuals2 = vaddq_s16(t22_2, odd13_2);
-      const int16x8_t t380_2 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t381 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t382_2 = vaddw_u8(vreinterpretq_u16_s16(t380_2), t381);
-      const uint8x8_t t382_sat = vqmovun_s16(vreinterpretq_s16_u16(t382_2));
+      int16x8_t t22_2 = vld1q_s16(&n_part2[12][8*x]);
+      int16x8_t residuals2 = vaddq_s16(t22_2, odd13_2);
+      int16x8_t t380_2 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t381 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t382_2 = vaddw_u8(vreinterpretq_u16_s16(t380_2), t381);
+      uint8x8_t t382_sat = vqmovun_s16(vreinterpretq_s16_u16(t382_2));
       vst1_u8(&dst[2 * dst_stride + 8*x], t382_sat);
-      const int16x8_t residuals29 = vsubq_s16(t22_2, odd13_2);
-      const int16x8_t t386_2 = vrshrq_n_s16(residuals29, 6);
-      const uint8x8_t t387 = vld1_u8(&dst[29 * dst_stride + 8*x]);
-      const uint16x8_t t388_2 = vaddw_u8(vreinterpretq_u16_s16(t386_2), t387);
-      const uint8x8_t t388_sat = vqmovun_s16(vreinterpretq_s16_u16(t388_2));
+      int16x8_t residuals29 = vsubq_s16(t22_2, odd13_2);
+      int16x8_t t386_2 = vrshrq_n_s16(residuals29, 6);
+      uint8x8_t t387 = vld1_u8(&dst[29 * dst_stride + 8*x]);
+      uint16x8_t t388_2 = vaddw_u8(vreinterpretq_u16_s16(t386_2), t387);
+      uint8x8_t t388_sat = vqmovun_s16(vreinterpretq_s16_u16(t388_2));
       vst1_u8(&dst[29 * dst_stride + 8*x], t388_sat);
-      const int16x8_t t24_2 = vld1q_s16(&n_part2[14][8*x]);
-      const int16x8_t residuals3 = vaddq_s16(t24_2, odd12_2);
-      const int16x8_t t392_2 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t393 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t394_2 = vaddw_u8(vreinterpretq_u16_s16(t392_2), t393);
-      const uint8x8_t t394_sat = vqmovun_s16(vreinterpretq_s16_u16(t394_2));
+      int16x8_t t24_2 = vld1q_s16(&n_part2[14][8*x]);
+      int16x8_t residuals3 = vaddq_s16(t24_2, odd12_2);
+      int16x8_t t392_2 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t393 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t394_2 = vaddw_u8(vreinterpretq_u16_s16(t392_2), t393);
+      uint8x8_t t394_sat = vqmovun_s16(vreinterpretq_s16_u16(t394_2));
       vst1_u8(&dst[3 * dst_stride + 8*x], t394_sat);
-      const int16x8_t residuals28 = vsubq_s16(t24_2, odd12_2);
-      const int16x8_t t398_2 = vrshrq_n_s16(residuals28, 6);
-      const uint8x8_t t399 = vld1_u8(&dst[28 * dst_stride + 8*x]);
-      const uint16x8_t t400_2 = vaddw_u8(vreinterpretq_u16_s16(t398_2), t399);
-      const uint8x8_t t400_sat = vqmovun_s16(vreinterpretq_s16_u16(t400_2));
+      int16x8_t residuals28 = vsubq_s16(t24_2, odd12_2);
+      int16x8_t t398_2 = vrshrq_n_s16(residuals28, 6);
+      uint8x8_t t399 = vld1_u8(&dst[28 * dst_stride + 8*x]);
+      uint16x8_t t400_2 = vaddw_u8(vreinterpretq_u16_s16(t398_2), t399);
+      uint8x8_t t400_sat = vqmovun_s16(vreinterpretq_s16_u16(t400_2));
       vst1_u8(&dst[28 * dst_stride + 8*x], t400_sat);
-      const int16x8_t residuals4 = vaddq_s16(even4_3, odd11_2);
-      const int16x8_t t404_2 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t405 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t406_2 = vaddw_u8(vreinterpretq_u16_s16(t404_2), t405);
-      const uint8x8_t t406_sat = vqmovun_s16(vreinterpretq_s16_u16(t406_2));
+      int16x8_t residuals4 = vaddq_s16(even4_3, odd11_2);
+      int16x8_t t404_2 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t405 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t406_2 = vaddw_u8(vreinterpretq_u16_s16(t404_2), t405);
+      uint8x8_t t406_sat = vqmovun_s16(vreinterpretq_s16_u16(t406_2));
       vst1_u8(&dst[4 * dst_stride + 8*x], t406_sat);
-      const int16x8_t residuals27 = vsubq_s16(even4_3, odd11_2);
-      const int16x8_t t410_2 = vrshrq_n_s16(residuals27, 6);
-      const uint8x8_t t411 = vld1_u8(&dst[27 * dst_stride + 8*x]);
-      const uint16x8_t t412_2 = vaddw_u8(vreinterpretq_u16_s16(t410_2), t411);
-      const uint8x8_t t412_sat = vqmovun_s16(vreinterpretq_s16_u16(t412_2));
+      int16x8_t residuals27 = vsubq_s16(even4_3, odd11_2);
+      int16x8_t t410_2 = vrshrq_n_s16(residuals27, 6);
+      uint8x8_t t411 = vld1_u8(&dst[27 * dst_stride + 8*x]);
+      uint16x8_t t412_2 = vaddw_u8(vreinterpretq_u16_s16(t410_2), t411);
+      uint8x8_t t412_sat = vqmovun_s16(vreinterpretq_s16_u16(t412_2));
       vst1_u8(&dst[27 * dst_stride + 8*x], t412_sat);
-      const int16x8_t residuals5 = vaddq_s16(even5_3, odd10_2);
-      const int16x8_t t416_2 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t417 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t418 = vaddw_u8(vreinterpretq_u16_s16(t416_2), t417);
-      const uint8x8_t t418_sat = vqmovun_s16(vreinterpretq_s16_u16(t418));
+      int16x8_t residuals5 = vaddq_s16(even5_3, odd10_2);
+      int16x8_t t416_2 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t417 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t418 = vaddw_u8(vreinterpretq_u16_s16(t416_2), t417);
+      uint8x8_t t418_sat = vqmovun_s16(vreinterpretq_s16_u16(t418));
       vst1_u8(&dst[5 * dst_stride + 8*x], t418_sat);
-      const int16x8_t residuals26 = vsubq_s16(even5_3, odd10_2);
-      const int16x8_t t422 = vrshrq_n_s16(residuals26, 6);
-      const uint8x8_t t423 = vld1_u8(&dst[26 * dst_stride + 8*x]);
-      const uint16x8_t t424 = vaddw_u8(vreinterpretq_u16_s16(t422), t423);
-      const uint8x8_t t424_sat = vqmovun_s16(vreinterpretq_s16_u16(t424));
+      int16x8_t residuals26 = vsubq_s16(even5_3, odd10_2);
+      int16x8_t t422 = vrshrq_n_s16(residuals26, 6);
+      uint8x8_t t423 = vld1_u8(&dst[26 * dst_stride + 8*x]);
+      uint16x8_t t424 = vaddw_u8(vreinterpretq_u16_s16(t422), t423);
+      uint8x8_t t424_sat = vqmovun_s16(vreinterpretq_s16_u16(t424));
       vst1_u8(&dst[26 * dst_stride + 8*x], t424_sat);
-      const int16x8_t residuals6 = vaddq_s16(even6_3, odd9_2);
-      const int16x8_t t428 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t429 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t430 = vaddw_u8(vreinterpretq_u16_s16(t428), t429);
-      const uint8x8_t t430_sat = vqmovun_s16(vreinterpretq_s16_u16(t430));
+      int16x8_t residuals6 = vaddq_s16(even6_3, odd9_2);
+      int16x8_t t428 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t429 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t430 = vaddw_u8(vreinterpretq_u16_s16(t428), t429);
+      uint8x8_t t430_sat = vqmovun_s16(vreinterpretq_s16_u16(t430));
       vst1_u8(&dst[6 * dst_stride + 8*x], t430_sat);
-      const int16x8_t residuals25 = vsubq_s16(even6_3, odd9_2);
-      const int16x8_t t434 = vrshrq_n_s16(residuals25, 6);
-      const uint8x8_t t435 = vld1_u8(&dst[25 * dst_stride + 8*x]);
-      const uint16x8_t t436 = vaddw_u8(vreinterpretq_u16_s16(t434), t435);
-      const uint8x8_t t436_sat = vqmovun_s16(vreinterpretq_s16_u16(t436));
+      int16x8_t residuals25 = vsubq_s16(even6_3, odd9_2);
+      int16x8_t t434 = vrshrq_n_s16(residuals25, 6);
+      uint8x8_t t435 = vld1_u8(&dst[25 * dst_stride + 8*x]);
+      uint16x8_t t436 = vaddw_u8(vreinterpretq_u16_s16(t434), t435);
+      uint8x8_t t436_sat = vqmovun_s16(vreinterpretq_s16_u16(t436));
       vst1_u8(&dst[25 * dst_stride + 8*x], t436_sat);
-      const int16x8_t residuals7 = vaddq_s16(even7_3, odd8_2);
-      const int16x8_t t440 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t441 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t442 = vaddw_u8(vreinterpretq_u16_s16(t440), t441);
-      const uint8x8_t t442_sat = vqmovun_s16(vreinterpretq_s16_u16(t442));
+      int16x8_t residuals7 = vaddq_s16(even7_3, odd8_2);
+      int16x8_t t440 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t441 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t442 = vaddw_u8(vreinterpretq_u16_s16(t440), t441);
+      uint8x8_t t442_sat = vqmovun_s16(vreinterpretq_s16_u16(t442));
       vst1_u8(&dst[7 * dst_stride + 8*x], t442_sat);
-      const int16x8_t residuals24 = vsubq_s16(even7_3, odd8_2);
-      const int16x8_t t446 = vrshrq_n_s16(residuals24, 6);
-      const uint8x8_t t447 = vld1_u8(&dst[24 * dst_stride + 8*x]);
-      const uint16x8_t t448 = vaddw_u8(vreinterpretq_u16_s16(t446), t447);
-      const uint8x8_t t448_sat = vqmovun_s16(vreinterpretq_s16_u16(t448));
+      int16x8_t residuals24 = vsubq_s16(even7_3, odd8_2);
+      int16x8_t t446 = vrshrq_n_s16(residuals24, 6);
+      uint8x8_t t447 = vld1_u8(&dst[24 * dst_stride + 8*x]);
+      uint16x8_t t448 = vaddw_u8(vreinterpretq_u16_s16(t446), t447);
+      uint8x8_t t448_sat = vqmovun_s16(vreinterpretq_s16_u16(t448));
       vst1_u8(&dst[24 * dst_stride + 8*x], t448_sat);
-      const int16x8_t residuals8 = vaddq_s16(even8_2, odd7_3);
-      const int16x8_t t452 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t453 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t454 = vaddw_u8(vreinterpretq_u16_s16(t452), t453);
-      const uint8x8_t t454_sat = vqmovun_s16(vreinterpretq_s16_u16(t454));
+      int16x8_t residuals8 = vaddq_s16(even8_2, odd7_3);
+      int16x8_t t452 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t453 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t454 = vaddw_u8(vreinterpretq_u16_s16(t452), t453);
+      uint8x8_t t454_sat = vqmovun_s16(vreinterpretq_s16_u16(t454));
       vst1_u8(&dst[8 * dst_stride + 8*x], t454_sat);
-      const int16x8_t residuals23 = vsubq_s16(even8_2, odd7_3);
-      const int16x8_t t458 = vrshrq_n_s16(residuals23, 6);
-      const uint8x8_t t459 = vld1_u8(&dst[23 * dst_stride + 8*x]);
-      const uint16x8_t t460 = vaddw_u8(vreinterpretq_u16_s16(t458), t459);
-      const uint8x8_t t460_sat = vqmovun_s16(vreinterpretq_s16_u16(t460));
+      int16x8_t residuals23 = vsubq_s16(even8_2, odd7_3);
+      int16x8_t t458 = vrshrq_n_s16(residuals23, 6);
+      uint8x8_t t459 = vld1_u8(&dst[23 * dst_stride + 8*x]);
+      uint16x8_t t460 = vaddw_u8(vreinterpretq_u16_s16(t458), t459);
+      uint8x8_t t460_sat = vqmovun_s16(vreinterpretq_s16_u16(t460));
       vst1_u8(&dst[23 * dst_stride + 8*x], t460_sat);
-      const int16x8_t residuals9 = vaddq_s16(even9_2, odd6_3);
-      const int16x8_t t464 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t465 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t466 = vaddw_u8(vreinterpretq_u16_s16(t464), t465);
-      const uint8x8_t t466_sat = vqmovun_s16(vreinterpretq_s16_u16(t466));
+      int16x8_t residuals9 = vaddq_s16(even9_2, odd6_3);
+      int16x8_t t464 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t465 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t466 = vaddw_u8(vreinterpretq_u16_s16(t464), t465);
+      uint8x8_t t466_sat = vqmovun_s16(vreinterpretq_s16_u16(t466));
       vst1_u8(&dst[9 * dst_stride + 8*x], t466_sat);
-      const int16x8_t residuals22 = vsubq_s16(even9_2, odd6_3);
-      const int16x8_t t470 = vrshrq_n_s16(residuals22, 6);
-      const uint8x8_t t471 = vld1_u8(&dst[22 * dst_stride + 8*x]);
-      const uint16x8_t t472 = vaddw_u8(vreinterpretq_u16_s16(t470), t471);
-      const uint8x8_t t472_sat = vqmovun_s16(vreinterpretq_s16_u16(t472));
+      int16x8_t residuals22 = vsubq_s16(even9_2, odd6_3);
+      int16x8_t t470 = vrshrq_n_s16(residuals22, 6);
+      uint8x8_t t471 = vld1_u8(&dst[22 * dst_stride + 8*x]);
+      uint16x8_t t472 = vaddw_u8(vreinterpretq_u16_s16(t470), t471);
+      uint8x8_t t472_sat = vqmovun_s16(vreinterpretq_s16_u16(t472));
       vst1_u8(&dst[22 * dst_stride + 8*x], t472_sat);
-      const int16x8_t residuals10 = vaddq_s16(even10_2, odd5_3);
-      const int16x8_t t476 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t477 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t478 = vaddw_u8(vreinterpretq_u16_s16(t476), t477);
-      const uint8x8_t t478_sat = vqmovun_s16(vreinterpretq_s16_u16(t478));
+      int16x8_t residuals10 = vaddq_s16(even10_2, odd5_3);
+      int16x8_t t476 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t477 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t478 = vaddw_u8(vreinterpretq_u16_s16(t476), t477);
+      uint8x8_t t478_sat = vqmovun_s16(vreinterpretq_s16_u16(t478));
       vst1_u8(&dst[10 * dst_stride + 8*x], t478_sat);
-      const int16x8_t residuals21 = vsubq_s16(even10_2, odd5_3);
-      const int16x8_t t482 = vrshrq_n_s16(residuals21, 6);
-      const uint8x8_t t483 = vld1_u8(&dst[21 * dst_stride + 8*x]);
-      const uint16x8_t t484 = vaddw_u8(vreinterpretq_u16_s16(t482), t483);
-      const uint8x8_t t484_sat = vqmovun_s16(vreinterpretq_s16_u16(t484));
+      int16x8_t residuals21 = vsubq_s16(even10_2, odd5_3);
+      int16x8_t t482 = vrshrq_n_s16(residuals21, 6);
+      uint8x8_t t483 = vld1_u8(&dst[21 * dst_stride + 8*x]);
+      uint16x8_t t484 = vaddw_u8(vreinterpretq_u16_s16(t482), t483);
+      uint8x8_t t484_sat = vqmovun_s16(vreinterpretq_s16_u16(t484));
       vst1_u8(&dst[21 * dst_stride + 8*x], t484_sat);
-      const int16x8_t residuals11 = vaddq_s16(even11_2, odd4_3);
-      const int16x8_t t488 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t489 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t490 = vaddw_u8(vreinterpretq_u16_s16(t488), t489);
-      const uint8x8_t t490_sat = vqmovun_s16(vreinterpretq_s16_u16(t490));
+      int16x8_t residuals11 = vaddq_s16(even11_2, odd4_3);
+      int16x8_t t488 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t489 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t490 = vaddw_u8(vreinterpretq_u16_s16(t488), t489);
+      uint8x8_t t490_sat = vqmovun_s16(vreinterpretq_s16_u16(t490));
       vst1_u8(&dst[11 * dst_stride + 8*x], t490_sat);
-      const int16x8_t residuals20 = vsubq_s16(even11_2, odd4_3);
-      const int16x8_t t494 = vrshrq_n_s16(residuals20, 6);
-      const uint8x8_t t495 = vld1_u8(&dst[20 * dst_stride + 8*x]);
-      const uint16x8_t t496 = vaddw_u8(vreinterpretq_u16_s16(t494), t495);
-      const uint8x8_t t496_sat = vqmovun_s16(vreinterpretq_s16_u16(t496));
+      int16x8_t residuals20 = vsubq_s16(even11_2, odd4_3);
+      int16x8_t t494 = vrshrq_n_s16(residuals20, 6);
+      uint8x8_t t495 = vld1_u8(&dst[20 * dst_stride + 8*x]);
+      uint16x8_t t496 = vaddw_u8(vreinterpretq_u16_s16(t494), t495);
+      uint8x8_t t496_sat = vqmovun_s16(vreinterpretq_s16_u16(t496));
       vst1_u8(&dst[20 * dst_stride + 8*x], t496_sat);
-      const int16x8_t t25_2 = vld1q_s16(&n_part2[15][8*x]);
-      const int16x8_t residuals12 = vaddq_s16(t25_2, odd3_3);
-      const int16x8_t t500 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t501 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t502 = vaddw_u8(vreinterpretq_u16_s16(t500), t501);
-      const uint8x8_t t502_sat = vqmovun_s16(vreinterpretq_s16_u16(t502));
+      int16x8_t t25_2 = vld1q_s16(&n_part2[15][8*x]);
+      int16x8_t residuals12 = vaddq_s16(t25_2, odd3_3);
+      int16x8_t t500 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t501 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t502 = vaddw_u8(vreinterpretq_u16_s16(t500), t501);
+      uint8x8_t t502_sat = vqmovun_s16(vreinterpretq_s16_u16(t502));
       vst1_u8(&dst[12 * dst_stride + 8*x], t502_sat);
-      const int16x8_t residuals19 = vsubq_s16(t25_2, odd3_3);
-      const int16x8_t t506 = vrshrq_n_s16(residuals19, 6);
-      const uint8x8_t t507 = vld1_u8(&dst[19 * dst_stride + 8*x]);
-      const uint16x8_t t508 = vaddw_u8(vreinterpretq_u16_s16(t506), t507);
-      const uint8x8_t t508_sat = vqmovun_s16(vreinterpretq_s16_u16(t508));
+      int16x8_t residuals19 = vsubq_s16(t25_2, odd3_3);
+      int16x8_t t506 = vrshrq_n_s16(residuals19, 6);
+      uint8x8_t t507 = vld1_u8(&dst[19 * dst_stride + 8*x]);
+      uint16x8_t t508 = vaddw_u8(vreinterpretq_u16_s16(t506), t507);
+      uint8x8_t t508_sat = vqmovun_s16(vreinterpretq_s16_u16(t508));
       vst1_u8(&dst[19 * dst_stride + 8*x], t508_sat);
-      const int16x8_t t23_2 = vld1q_s16(&n_part2[13][8*x]);
-      const int16x8_t residuals13 = vaddq_s16(t23_2, odd2_3);
-      const int16x8_t t512 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t513 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t514 = vaddw_u8(vreinterpretq_u16_s16(t512), t513);
-      const uint8x8_t t514_sat = vqmovun_s16(vreinterpretq_s16_u16(t514));
+      int16x8_t t23_2 = vld1q_s16(&n_part2[13][8*x]);
+      int16x8_t residuals13 = vaddq_s16(t23_2, odd2_3);
+      int16x8_t t512 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t513 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t514 = vaddw_u8(vreinterpretq_u16_s16(t512), t513);
+      uint8x8_t t514_sat = vqmovun_s16(vreinterpretq_s16_u16(t514));
       vst1_u8(&dst[13 * dst_stride + 8*x], t514_sat);
-      const int16x8_t residuals18 = vsubq_s16(t23_2, odd2_3);
-      const int16x8_t t518 = vrshrq_n_s16(residuals18, 6);
-      const uint8x8_t t519 = vld1_u8(&dst[18 * dst_stride + 8*x]);
-      const uint16x8_t t520 = vaddw_u8(vreinterpretq_u16_s16(t518), t519);
-      const uint8x8_t t520_sat = vqmovun_s16(vreinterpretq_s16_u16(t520));
+      int16x8_t residuals18 = vsubq_s16(t23_2, odd2_3);
+      int16x8_t t518 = vrshrq_n_s16(residuals18, 6);
+      uint8x8_t t519 = vld1_u8(&dst[18 * dst_stride + 8*x]);
+      uint16x8_t t520 = vaddw_u8(vreinterpretq_u16_s16(t518), t519);
+      uint8x8_t t520_sat = vqmovun_s16(vreinterpretq_s16_u16(t520));
       vst1_u8(&dst[18 * dst_stride + 8*x], t520_sat);
-      const int16x8_t t21_2 = vld1q_s16(&n_part2[11][8*x]);
-      const int16x8_t residuals14 = vaddq_s16(t21_2, odd1_3);
-      const int16x8_t t524 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t525 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t526 = vaddw_u8(vreinterpretq_u16_s16(t524), t525);
-      const uint8x8_t t526_sat = vqmovun_s16(vreinterpretq_s16_u16(t526));
+      int16x8_t t21_2 = vld1q_s16(&n_part2[11][8*x]);
+      int16x8_t residuals14 = vaddq_s16(t21_2, odd1_3);
+      int16x8_t t524 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t525 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t526 = vaddw_u8(vreinterpretq_u16_s16(t524), t525);
+      uint8x8_t t526_sat = vqmovun_s16(vreinterpretq_s16_u16(t526));
       vst1_u8(&dst[14 * dst_stride + 8*x], t526_sat);
-      const int16x8_t residuals17 = vsubq_s16(t21_2, odd1_3);
-      const int16x8_t t530 = vrshrq_n_s16(residuals17, 6);
-      const uint8x8_t t531 = vld1_u8(&dst[17 * dst_stride + 8*x]);
-      const uint16x8_t t532 = vaddw_u8(vreinterpretq_u16_s16(t530), t531);
-      const uint8x8_t t532_sat = vqmovun_s16(vreinterpretq_s16_u16(t532));
+      int16x8_t residuals17 = vsubq_s16(t21_2, odd1_3);
+      int16x8_t t530 = vrshrq_n_s16(residuals17, 6);
+      uint8x8_t t531 = vld1_u8(&dst[17 * dst_stride + 8*x]);
+      uint16x8_t t532 = vaddw_u8(vreinterpretq_u16_s16(t530), t531);
+      uint8x8_t t532_sat = vqmovun_s16(vreinterpretq_s16_u16(t532));
       vst1_u8(&dst[17 * dst_stride + 8*x], t532_sat);
-      const int16x8_t t19_2 = vld1q_s16(&n_part2[9][8*x]);
-      const int16x8_t residuals15 = vaddq_s16(t19_2, odd0_3);
-      const int16x8_t t536 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t537 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t538 = vaddw_u8(vreinterpretq_u16_s16(t536), t537);
-      const uint8x8_t t538_sat = vqmovun_s16(vreinterpretq_s16_u16(t538));
+      int16x8_t t19_2 = vld1q_s16(&n_part2[9][8*x]);
+      int16x8_t residuals15 = vaddq_s16(t19_2, odd0_3);
+      int16x8_t t536 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t537 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t538 = vaddw_u8(vreinterpretq_u16_s16(t536), t537);
+      uint8x8_t t538_sat = vqmovun_s16(vreinterpretq_s16_u16(t538));
       vst1_u8(&dst[15 * dst_stride + 8*x], t538_sat);
-      const int16x8_t residuals16 = vsubq_s16(t19_2, odd0_3);
-      const int16x8_t t542 = vrshrq_n_s16(residuals16, 6);
-      const uint8x8_t t543 = vld1_u8(&dst[16 * dst_stride + 8*x]);
-      const uint16x8_t t544 = vaddw_u8(vreinterpretq_u16_s16(t542), t543);
-      const uint8x8_t t544_sat = vqmovun_s16(vreinterpretq_s16_u16(t544));
+      int16x8_t residuals16 = vsubq_s16(t19_2, odd0_3);
+      int16x8_t t542 = vrshrq_n_s16(residuals16, 6);
+      uint8x8_t t543 = vld1_u8(&dst[16 * dst_stride + 8*x]);
+      uint16x8_t t544 = vaddw_u8(vreinterpretq_u16_s16(t542), t543);
+      uint8x8_t t544_sat = vqmovun_s16(vreinterpretq_s16_u16(t544));
       vst1_u8(&dst[16 * dst_stride + 8*x], t544_sat);
     }
   }
@@ -2986,7 +2941,7 @@ void daedalus_vp9_idct32__neon_eob135(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash f5318ed01b4ccdd5
+ * Class full, input hash a3de13d009cad6b2
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -2994,553 +2949,553 @@ static inline void one_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_st
     const int16_t *coeffs) {
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102,
       1606};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {16305, 12665, 10394, 7723, 14449, 15679, 4756,
       -15137};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   static const int16_t multipliers16_3_values[8] = {-6270, 804, 16364, 12140, 11003, 7005, 14811,
       15426};
-  const int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
+  int16x8_t multipliers16_3 = daedalus_whole_s16(vld1q_s16(multipliers16_3_values));
   static const int16_t multipliers16_4_values[8] = {5520, 3981, 15893, 14053, 8423, 9760, 13160,
       16207};
-  const int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
+  int16x8_t multipliers16_4 = daedalus_whole_s16(vld1q_s16(multipliers16_4_values));
   static const int16_t multipliers16_5_values[8] = {2404, -16069, -3196, -9102, -13623, 0, 0, 0};
-  const int16x8_t multipliers16_5 = daedalus_whole_s16(vld1q_s16(multipliers16_5_values));
+  int16x8_t multipliers16_5 = daedalus_whole_s16(vld1q_s16(multipliers16_5_values));
   int16_t rows[32][32];
   int16_t n_part1[16][32];
   int16_t n_part2[16][32];
   /* stage 1 of 4: v = 0..3, v_in = 0..7; writes n_part1 */
   {
     for (int v = 0; v < 4; v++) {
-      const int16x8_t x0 = vld1q_s16(&coeffs[8*v]);
-      const int32x4_t t3_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-      const int32x4_t t3_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-      const int16x8_t x16 = vld1q_s16(&coeffs[8*v + 512]);
-      const int32x4_t t5_0 = vmlal_laneq_s16(t3_0, vget_low_s16(x16), multipliers16, 0);
-      const int32x4_t t5_1 = vmlal_high_laneq_s16(t3_1, x16, multipliers16, 0);
-      const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t5_0, t5_1, 14);
-      const int32x4_t t8_0 = vmlsl_laneq_s16(t3_0, vget_low_s16(x16), multipliers16, 0);
-      const int32x4_t t8_1 = vmlsl_high_laneq_s16(t3_1, x16, multipliers16, 0);
-      const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t8_0, t8_1, 14);
-      const int16x8_t x8 = vld1q_s16(&coeffs[8*v + 256]);
-      const int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(x8), multipliers16, 1);
-      const int32x4_t t13_1 = vmull_high_laneq_s16(x8, multipliers16, 1);
-      const int16x8_t x24 = vld1q_s16(&coeffs[8*v + 768]);
-      const int32x4_t t17_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(x24), multipliers16, 2);
-      const int32x4_t t17_1 = vmlsl_high_laneq_s16(t13_1, x24, multipliers16, 2);
-      const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
-      const int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x8), multipliers16, 2);
-      const int32x4_t t19_1 = vmull_high_laneq_s16(x8, multipliers16, 2);
-      const int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x24), multipliers16, 1);
-      const int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x24, multipliers16, 1);
-      const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
-      const int16x8_t x4 = vld1q_s16(&coeffs[8*v + 128]);
-      const int32x4_t t27_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 3);
-      const int32x4_t t27_1 = vmull_high_laneq_s16(x4, multipliers16, 3);
-      const int16x8_t x28 = vld1q_s16(&coeffs[8*v + 896]);
-      const int32x4_t t31_0 = vmlsl_laneq_s16(t27_0, vget_low_s16(x28), multipliers16, 4);
-      const int32x4_t t31_1 = vmlsl_high_laneq_s16(t27_1, x28, multipliers16, 4);
-      const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t31_0, t31_1, 14);
-      const int32x4_t t33_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 4);
-      const int32x4_t t33_1 = vmull_high_laneq_s16(x4, multipliers16, 4);
-      const int32x4_t t35_0 = vmlal_laneq_s16(t33_0, vget_low_s16(x28), multipliers16, 3);
-      const int32x4_t t35_1 = vmlal_high_laneq_s16(t33_1, x28, multipliers16, 3);
-      const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t35_0, t35_1, 14);
-      const int16x8_t x20 = vld1q_s16(&coeffs[8*v + 640]);
-      const int32x4_t t41_0 = vmull_laneq_s16(vget_low_s16(x20), multipliers16, 5);
-      const int32x4_t t41_1 = vmull_high_laneq_s16(x20, multipliers16, 5);
-      const int16x8_t x12 = vld1q_s16(&coeffs[8*v + 384]);
-      const int32x4_t t45_0 = vmlsl_laneq_s16(t41_0, vget_low_s16(x12), multipliers16, 6);
-      const int32x4_t t45_1 = vmlsl_high_laneq_s16(t41_1, x12, multipliers16, 6);
-      const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-      const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x20), multipliers16, 6);
-      const int32x4_t t47_1 = vmull_high_laneq_s16(x20, multipliers16, 6);
-      const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x12), multipliers16, 5);
-      const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x12, multipliers16, 5);
-      const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
-      const int16x8_t e0 = vaddq_s16(s0, s3);
-      const int16x8_t e3 = vsubq_s16(s0, s3);
-      const int16x8_t e1 = vaddq_s16(s1, s2);
-      const int16x8_t e2 = vsubq_s16(s1, s2);
-      const int16x8_t o4 = vaddq_s16(s4, s5);
-      const int16x8_t o5 = vsubq_s16(s4, s5);
-      const int16x8_t o7 = vaddq_s16(s7, s6);
-      const int16x8_t o6 = vsubq_s16(s7, s6);
-      const int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
-      const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
-      const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-      const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
-      const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
-      const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-      const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
-      const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-      const int16x8_t even0 = vaddq_s16(e0, o7);
-      const int16x8_t even7 = vsubq_s16(e0, o7);
+      int16x8_t x0 = vld1q_s16(&coeffs[8*v]);
+      int32x4_t t3_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+      int32x4_t t3_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+      int16x8_t x16 = vld1q_s16(&coeffs[8*v + 512]);
+      int32x4_t t5_0 = vmlal_laneq_s16(t3_0, vget_low_s16(x16), multipliers16, 0);
+      int32x4_t t5_1 = vmlal_high_laneq_s16(t3_1, x16, multipliers16, 0);
+      int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t5_0, t5_1, 14);
+      int32x4_t t8_0 = vmlsl_laneq_s16(t3_0, vget_low_s16(x16), multipliers16, 0);
+      int32x4_t t8_1 = vmlsl_high_laneq_s16(t3_1, x16, multipliers16, 0);
+      int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t8_0, t8_1, 14);
+      int16x8_t x8 = vld1q_s16(&coeffs[8*v + 256]);
+      int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(x8), multipliers16, 1);
+      int32x4_t t13_1 = vmull_high_laneq_s16(x8, multipliers16, 1);
+      int16x8_t x24 = vld1q_s16(&coeffs[8*v + 768]);
+      int32x4_t t17_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(x24), multipliers16, 2);
+      int32x4_t t17_1 = vmlsl_high_laneq_s16(t13_1, x24, multipliers16, 2);
+      int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
+      int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x8), multipliers16, 2);
+      int32x4_t t19_1 = vmull_high_laneq_s16(x8, multipliers16, 2);
+      int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x24), multipliers16, 1);
+      int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x24, multipliers16, 1);
+      int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
+      int16x8_t x4 = vld1q_s16(&coeffs[8*v + 128]);
+      int32x4_t t27_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 3);
+      int32x4_t t27_1 = vmull_high_laneq_s16(x4, multipliers16, 3);
+      int16x8_t x28 = vld1q_s16(&coeffs[8*v + 896]);
+      int32x4_t t31_0 = vmlsl_laneq_s16(t27_0, vget_low_s16(x28), multipliers16, 4);
+      int32x4_t t31_1 = vmlsl_high_laneq_s16(t27_1, x28, multipliers16, 4);
+      int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t31_0, t31_1, 14);
+      int32x4_t t33_0 = vmull_laneq_s16(vget_low_s16(x4), multipliers16, 4);
+      int32x4_t t33_1 = vmull_high_laneq_s16(x4, multipliers16, 4);
+      int32x4_t t35_0 = vmlal_laneq_s16(t33_0, vget_low_s16(x28), multipliers16, 3);
+      int32x4_t t35_1 = vmlal_high_laneq_s16(t33_1, x28, multipliers16, 3);
+      int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t35_0, t35_1, 14);
+      int16x8_t x20 = vld1q_s16(&coeffs[8*v + 640]);
+      int32x4_t t41_0 = vmull_laneq_s16(vget_low_s16(x20), multipliers16, 5);
+      int32x4_t t41_1 = vmull_high_laneq_s16(x20, multipliers16, 5);
+      int16x8_t x12 = vld1q_s16(&coeffs[8*v + 384]);
+      int32x4_t t45_0 = vmlsl_laneq_s16(t41_0, vget_low_s16(x12), multipliers16, 6);
+      int32x4_t t45_1 = vmlsl_high_laneq_s16(t41_1, x12, multipliers16, 6);
+      int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+      int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x20), multipliers16, 6);
+      int32x4_t t47_1 = vmull_high_laneq_s16(x20, multipliers16, 6);
+      int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x12), multipliers16, 5);
+      int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x12, multipliers16, 5);
+      int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
+      int16x8_t e0 = vaddq_s16(s0, s3);
+      int16x8_t e3 = vsubq_s16(s0, s3);
+      int16x8_t e1 = vaddq_s16(s1, s2);
+      int16x8_t e2 = vsubq_s16(s1, s2);
+      int16x8_t o4 = vaddq_s16(s4, s5);
+      int16x8_t o5 = vsubq_s16(s4, s5);
+      int16x8_t o7 = vaddq_s16(s7, s6);
+      int16x8_t o6 = vsubq_s16(s7, s6);
+      int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
+      int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
+      int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+      int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
+      int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
+      int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+      int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
+      int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+      int16x8_t even0 = vaddq_s16(e0, o7);
+      int16x8_t even7 = vsubq_s16(e0, o7);
       vst1q_s16(&n_part1[0][8*v], even7);
-      const int16x8_t even1 = vaddq_s16(e1, m6);
-      const int16x8_t even6 = vsubq_s16(e1, m6);
+      int16x8_t even1 = vaddq_s16(e1, m6);
+      int16x8_t even6 = vsubq_s16(e1, m6);
       vst1q_s16(&n_part1[1][8*v], even6);
-      const int16x8_t even2 = vaddq_s16(e2, m5);
-      const int16x8_t even5 = vsubq_s16(e2, m5);
+      int16x8_t even2 = vaddq_s16(e2, m5);
+      int16x8_t even5 = vsubq_s16(e2, m5);
       vst1q_s16(&n_part1[2][8*v], even5);
-      const int16x8_t even3 = vaddq_s16(e3, o4);
-      const int16x8_t even4 = vsubq_s16(e3, o4);
+      int16x8_t even3 = vaddq_s16(e3, o4);
+      int16x8_t even4 = vsubq_s16(e3, o4);
       vst1q_s16(&n_part1[3][8*v], even4);
-      const int16x8_t x2 = vld1q_s16(&coeffs[8*v + 64]);
-      const int32x4_t t95_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 7);
-      const int32x4_t t95_1 = vmull_high_laneq_s16(x2, multipliers16, 7);
-      const int16x8_t x30 = vld1q_s16(&coeffs[8*v + 960]);
-      const int32x4_t t99_0 = vmlsl_laneq_s16(t95_0, vget_low_s16(x30), multipliers16_2, 0);
-      const int32x4_t t99_1 = vmlsl_high_laneq_s16(t95_1, x30, multipliers16_2, 0);
-      const int16x8_t a = DAEDALUS_NARROW_N(rshrn, s32, s16, t99_0, t99_1, 14);
-      const int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16_2, 0);
-      const int32x4_t t101_1 = vmull_high_laneq_s16(x2, multipliers16_2, 0);
-      const int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(x30), multipliers16, 7);
-      const int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, x30, multipliers16, 7);
-      const int16x8_t a_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0, t103_1, 14);
-      const int16x8_t x18 = vld1q_s16(&coeffs[8*v + 576]);
-      const int32x4_t t109_0 = vmull_laneq_s16(vget_low_s16(x18), multipliers16_2, 1);
-      const int32x4_t t109_1 = vmull_high_laneq_s16(x18, multipliers16_2, 1);
-      const int16x8_t x14 = vld1q_s16(&coeffs[8*v + 448]);
-      const int32x4_t t113_0 = vmlsl_laneq_s16(t109_0, vget_low_s16(x14), multipliers16_2, 2);
-      const int32x4_t t113_1 = vmlsl_high_laneq_s16(t109_1, x14, multipliers16_2, 2);
-      const int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t113_0, t113_1, 14);
-      const int32x4_t t115_0 = vmull_laneq_s16(vget_low_s16(x18), multipliers16_2, 2);
-      const int32x4_t t115_1 = vmull_high_laneq_s16(x18, multipliers16_2, 2);
-      const int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(x14), multipliers16_2, 1);
-      const int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, x14, multipliers16_2, 1);
-      const int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
-      const int16x8_t x10 = vld1q_s16(&coeffs[8*v + 320]);
-      const int32x4_t t123_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16_2, 3);
-      const int32x4_t t123_1 = vmull_high_laneq_s16(x10, multipliers16_2, 3);
-      const int16x8_t x22 = vld1q_s16(&coeffs[8*v + 704]);
-      const int32x4_t t127_0 = vmlsl_laneq_s16(t123_0, vget_low_s16(x22), multipliers16_2, 4);
-      const int32x4_t t127_1 = vmlsl_high_laneq_s16(t123_1, x22, multipliers16_2, 4);
-      const int16x8_t b_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0, t127_1, 14);
-      const int32x4_t t129_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16_2, 4);
-      const int32x4_t t129_1 = vmull_high_laneq_s16(x10, multipliers16_2, 4);
-      const int32x4_t t131_0 = vmlal_laneq_s16(t129_0, vget_low_s16(x22), multipliers16_2, 3);
-      const int32x4_t t131_1 = vmlal_high_laneq_s16(t129_1, x22, multipliers16_2, 3);
-      const int16x8_t b_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0, t131_1, 14);
-      const int16x8_t x26 = vld1q_s16(&coeffs[8*v + 832]);
-      const int32x4_t t137_0 = vmull_laneq_s16(vget_low_s16(x26), multipliers16_2, 5);
-      const int32x4_t t137_1 = vmull_high_laneq_s16(x26, multipliers16_2, 5);
-      const int16x8_t x6 = vld1q_s16(&coeffs[8*v + 192]);
-      const int32x4_t t141_0 = vmlsl_laneq_s16(t137_0, vget_low_s16(x6), multipliers16_2, 6);
-      const int32x4_t t141_1 = vmlsl_high_laneq_s16(t137_1, x6, multipliers16_2, 6);
-      const int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0, t141_1, 14);
-      const int32x4_t t143_0 = vmull_laneq_s16(vget_low_s16(x26), multipliers16_2, 6);
-      const int32x4_t t143_1 = vmull_high_laneq_s16(x26, multipliers16_2, 6);
-      const int32x4_t t145_0 = vmlal_laneq_s16(t143_0, vget_low_s16(x6), multipliers16_2, 5);
-      const int32x4_t t145_1 = vmlal_high_laneq_s16(t143_1, x6, multipliers16_2, 5);
-      const int16x8_t turned1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0, t145_1, 14);
-      const int16x8_t a_3 = vaddq_s16(a, b);
-      const int16x8_t b_5 = vsubq_s16(a, b);
-      const int16x8_t a_4 = vaddq_s16(a_2, b_2);
-      const int16x8_t a_5 = vsubq_s16(a_2, b_2);
-      const int32x4_t t157_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 1);
-      const int32x4_t t157_1 = vmull_high_laneq_s16(a_5, multipliers16, 1);
-      const int32x4_t t159_0 = vmlsl_laneq_s16(t157_0, vget_low_s16(b_5), multipliers16, 2);
-      const int32x4_t t159_1 = vmlsl_high_laneq_s16(t157_1, b_5, multipliers16, 2);
-      const int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0, t159_1, 14);
-      const int32x4_t t161_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 2);
-      const int32x4_t t161_1 = vmull_high_laneq_s16(a_5, multipliers16, 2);
-      const int32x4_t t163_0 = vmlal_laneq_s16(t161_0, vget_low_s16(b_5), multipliers16, 1);
-      const int32x4_t t163_1 = vmlal_high_laneq_s16(t161_1, b_5, multipliers16, 1);
-      const int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0, t163_1, 14);
-      const int16x8_t b_6 = vaddq_s16(turned0, b_3);
-      const int16x8_t t169 = vsubq_s16(turned0, b_3);
-      const int16x8_t b_7 = vaddq_s16(turned1, b_4);
-      const int16x8_t t173 = vsubq_s16(turned1, b_4);
-      const int32x4_t t176_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_2, 7);
-      const int32x4_t t176_1 = vmull_high_laneq_s16(t169, multipliers16_2, 7);
-      const int32x4_t t179_0 = vmlsl_laneq_s16(t176_0, vget_low_s16(t173), multipliers16_3, 0);
-      const int32x4_t t179_1 = vmlsl_high_laneq_s16(t176_1, t173, multipliers16_3, 0);
-      const int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
-      const int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_3, 0);
-      const int32x4_t t181_1 = vmull_high_laneq_s16(t169, multipliers16_3, 0);
-      const int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t173), multipliers16_2, 7);
-      const int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t173, multipliers16_2, 7);
-      const int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
-      const int16x8_t odd0 = vaddq_s16(a_3, b_6);
+      int16x8_t x2 = vld1q_s16(&coeffs[8*v + 64]);
+      int32x4_t t95_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 7);
+      int32x4_t t95_1 = vmull_high_laneq_s16(x2, multipliers16, 7);
+      int16x8_t x30 = vld1q_s16(&coeffs[8*v + 960]);
+      int32x4_t t99_0 = vmlsl_laneq_s16(t95_0, vget_low_s16(x30), multipliers16_2, 0);
+      int32x4_t t99_1 = vmlsl_high_laneq_s16(t95_1, x30, multipliers16_2, 0);
+      int16x8_t a = DAEDALUS_NARROW_N(rshrn, s32, s16, t99_0, t99_1, 14);
+      int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16_2, 0);
+      int32x4_t t101_1 = vmull_high_laneq_s16(x2, multipliers16_2, 0);
+      int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(x30), multipliers16, 7);
+      int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, x30, multipliers16, 7);
+      int16x8_t a_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0, t103_1, 14);
+      int16x8_t x18 = vld1q_s16(&coeffs[8*v + 576]);
+      int32x4_t t109_0 = vmull_laneq_s16(vget_low_s16(x18), multipliers16_2, 1);
+      int32x4_t t109_1 = vmull_high_laneq_s16(x18, multipliers16_2, 1);
+      int16x8_t x14 = vld1q_s16(&coeffs[8*v + 448]);
+      int32x4_t t113_0 = vmlsl_laneq_s16(t109_0, vget_low_s16(x14), multipliers16_2, 2);
+      int32x4_t t113_1 = vmlsl_high_laneq_s16(t109_1, x14, multipliers16_2, 2);
+      int16x8_t b = DAEDALUS_NARROW_N(rshrn, s32, s16, t113_0, t113_1, 14);
+      int32x4_t t115_0 = vmull_laneq_s16(vget_low_s16(x18), multipliers16_2, 2);
+      int32x4_t t115_1 = vmull_high_laneq_s16(x18, multipliers16_2, 2);
+      int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(x14), multipliers16_2, 1);
+      int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, x14, multipliers16_2, 1);
+      int16x8_t b_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
+      int16x8_t x10 = vld1q_s16(&coeffs[8*v + 320]);
+      int32x4_t t123_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16_2, 3);
+      int32x4_t t123_1 = vmull_high_laneq_s16(x10, multipliers16_2, 3);
+      int16x8_t x22 = vld1q_s16(&coeffs[8*v + 704]);
+      int32x4_t t127_0 = vmlsl_laneq_s16(t123_0, vget_low_s16(x22), multipliers16_2, 4);
+      int32x4_t t127_1 = vmlsl_high_laneq_s16(t123_1, x22, multipliers16_2, 4);
+      int16x8_t b_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0, t127_1, 14);
+      int32x4_t t129_0 = vmull_laneq_s16(vget_low_s16(x10), multipliers16_2, 4);
+      int32x4_t t129_1 = vmull_high_laneq_s16(x10, multipliers16_2, 4);
+      int32x4_t t131_0 = vmlal_laneq_s16(t129_0, vget_low_s16(x22), multipliers16_2, 3);
+      int32x4_t t131_1 = vmlal_high_laneq_s16(t129_1, x22, multipliers16_2, 3);
+      int16x8_t b_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0, t131_1, 14);
+      int16x8_t x26 = vld1q_s16(&coeffs[8*v + 832]);
+      int32x4_t t137_0 = vmull_laneq_s16(vget_low_s16(x26), multipliers16_2, 5);
+      int32x4_t t137_1 = vmull_high_laneq_s16(x26, multipliers16_2, 5);
+      int16x8_t x6 = vld1q_s16(&coeffs[8*v + 192]);
+      int32x4_t t141_0 = vmlsl_laneq_s16(t137_0, vget_low_s16(x6), multipliers16_2, 6);
+      int32x4_t t141_1 = vmlsl_high_laneq_s16(t137_1, x6, multipliers16_2, 6);
+      int16x8_t turned0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0, t141_1, 14);
+      int32x4_t t143_0 = vmull_laneq_s16(vget_low_s16(x26), multipliers16_2, 6);
+      int32x4_t t143_1 = vmull_high_laneq_s16(x26, multipliers16_2, 6);
+      int32x4_t t145_0 = vmlal_laneq_s16(t143_0, vget_low_s16(x6), multipliers16_2, 5);
+      int32x4_t t145_1 = vmlal_high_laneq_s16(t143_1, x6, multipliers16_2, 5);
+      int16x8_t turned1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0, t145_1, 14);
+      int16x8_t a_3 = vaddq_s16(a, b);
+      int16x8_t b_5 = vsubq_s16(a, b);
+      int16x8_t a_4 = vaddq_s16(a_2, b_2);
+      int16x8_t a_5 = vsubq_s16(a_2, b_2);
+      int32x4_t t157_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 1);
+      int32x4_t t157_1 = vmull_high_laneq_s16(a_5, multipliers16, 1);
+      int32x4_t t159_0 = vmlsl_laneq_s16(t157_0, vget_low_s16(b_5), multipliers16, 2);
+      int32x4_t t159_1 = vmlsl_high_laneq_s16(t157_1, b_5, multipliers16, 2);
+      int16x8_t a_6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0, t159_1, 14);
+      int32x4_t t161_0 = vmull_laneq_s16(vget_low_s16(a_5), multipliers16, 2);
+      int32x4_t t161_1 = vmull_high_laneq_s16(a_5, multipliers16, 2);
+      int32x4_t t163_0 = vmlal_laneq_s16(t161_0, vget_low_s16(b_5), multipliers16, 1);
+      int32x4_t t163_1 = vmlal_high_laneq_s16(t161_1, b_5, multipliers16, 1);
+      int16x8_t a_7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0, t163_1, 14);
+      int16x8_t b_6 = vaddq_s16(turned0, b_3);
+      int16x8_t t169 = vsubq_s16(turned0, b_3);
+      int16x8_t b_7 = vaddq_s16(turned1, b_4);
+      int16x8_t t173 = vsubq_s16(turned1, b_4);
+      int32x4_t t176_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_2, 7);
+      int32x4_t t176_1 = vmull_high_laneq_s16(t169, multipliers16_2, 7);
+      int32x4_t t179_0 = vmlsl_laneq_s16(t176_0, vget_low_s16(t173), multipliers16_3, 0);
+      int32x4_t t179_1 = vmlsl_high_laneq_s16(t176_1, t173, multipliers16_3, 0);
+      int16x8_t b_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 14);
+      int32x4_t t181_0 = vmull_laneq_s16(vget_low_s16(t169), multipliers16_3, 0);
+      int32x4_t t181_1 = vmull_high_laneq_s16(t169, multipliers16_3, 0);
+      int32x4_t t183_0 = vmlal_laneq_s16(t181_0, vget_low_s16(t173), multipliers16_2, 7);
+      int32x4_t t183_1 = vmlal_high_laneq_s16(t181_1, t173, multipliers16_2, 7);
+      int16x8_t b_9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0, t183_1, 14);
+      int16x8_t odd0 = vaddq_s16(a_3, b_6);
       vst1q_s16(&n_part1[4][8*v], odd0);
-      const int16x8_t b_10 = vsubq_s16(a_3, b_6);
-      const int16x8_t odd7 = vaddq_s16(a_4, b_7);
-      const int16x8_t a_8 = vsubq_s16(a_4, b_7);
-      const int16x8_t odd1 = vaddq_s16(a_6, b_9);
+      int16x8_t b_10 = vsubq_s16(a_3, b_6);
+      int16x8_t odd7 = vaddq_s16(a_4, b_7);
+      int16x8_t a_8 = vsubq_s16(a_4, b_7);
+      int16x8_t odd1 = vaddq_s16(a_6, b_9);
       vst1q_s16(&n_part1[5][8*v], odd1);
-      const int16x8_t b_11 = vsubq_s16(a_6, b_9);
-      const int16x8_t odd6 = vaddq_s16(a_7, b_8);
-      const int16x8_t a_9 = vsubq_s16(a_7, b_8);
-      const int32x4_t t203_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 0);
-      const int32x4_t t203_1 = vmull_high_laneq_s16(a_8, multipliers16, 0);
-      const int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
-      const int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, b_10, multipliers16, 0);
-      const int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0, t205_1, 14);
-      const int32x4_t t208_0 = vmlsl_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
-      const int32x4_t t208_1 = vmlsl_high_laneq_s16(t203_1, b_10, multipliers16, 0);
-      const int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0, t208_1, 14);
+      int16x8_t b_11 = vsubq_s16(a_6, b_9);
+      int16x8_t odd6 = vaddq_s16(a_7, b_8);
+      int16x8_t a_9 = vsubq_s16(a_7, b_8);
+      int32x4_t t203_0 = vmull_laneq_s16(vget_low_s16(a_8), multipliers16, 0);
+      int32x4_t t203_1 = vmull_high_laneq_s16(a_8, multipliers16, 0);
+      int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
+      int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, b_10, multipliers16, 0);
+      int16x8_t odd4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0, t205_1, 14);
+      int32x4_t t208_0 = vmlsl_laneq_s16(t203_0, vget_low_s16(b_10), multipliers16, 0);
+      int32x4_t t208_1 = vmlsl_high_laneq_s16(t203_1, b_10, multipliers16, 0);
+      int16x8_t odd3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0, t208_1, 14);
       vst1q_s16(&n_part1[6][8*v], odd3);
-      const int32x4_t t211_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 0);
-      const int32x4_t t211_1 = vmull_high_laneq_s16(a_9, multipliers16, 0);
-      const int32x4_t t213_0 = vmlal_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
-      const int32x4_t t213_1 = vmlal_high_laneq_s16(t211_1, b_11, multipliers16, 0);
-      const int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0, t213_1, 14);
-      const int32x4_t t216_0 = vmlsl_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
-      const int32x4_t t216_1 = vmlsl_high_laneq_s16(t211_1, b_11, multipliers16, 0);
-      const int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
+      int32x4_t t211_0 = vmull_laneq_s16(vget_low_s16(a_9), multipliers16, 0);
+      int32x4_t t211_1 = vmull_high_laneq_s16(a_9, multipliers16, 0);
+      int32x4_t t213_0 = vmlal_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
+      int32x4_t t213_1 = vmlal_high_laneq_s16(t211_1, b_11, multipliers16, 0);
+      int16x8_t odd5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0, t213_1, 14);
+      int32x4_t t216_0 = vmlsl_laneq_s16(t211_0, vget_low_s16(b_11), multipliers16, 0);
+      int32x4_t t216_1 = vmlsl_high_laneq_s16(t211_1, b_11, multipliers16, 0);
+      int16x8_t odd2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0, t216_1, 14);
       vst1q_s16(&n_part1[7][8*v], odd2);
-      const int16x8_t even0_2 = vaddq_s16(even0, odd7);
+      int16x8_t even0_2 = vaddq_s16(even0, odd7);
       vst1q_s16(&n_part1[8][8*v], even0_2);
-      const int16x8_t even15 = vsubq_s16(even0, odd7);
+      int16x8_t even15 = vsubq_s16(even0, odd7);
       vst1q_s16(&n_part1[9][8*v], even15);
-      const int16x8_t even1_2 = vaddq_s16(even1, odd6);
+      int16x8_t even1_2 = vaddq_s16(even1, odd6);
       vst1q_s16(&n_part1[10][8*v], even1_2);
-      const int16x8_t even14 = vsubq_s16(even1, odd6);
+      int16x8_t even14 = vsubq_s16(even1, odd6);
       vst1q_s16(&n_part1[11][8*v], even14);
-      const int16x8_t even2_2 = vaddq_s16(even2, odd5);
+      int16x8_t even2_2 = vaddq_s16(even2, odd5);
       vst1q_s16(&n_part1[12][8*v], even2_2);
-      const int16x8_t even13 = vsubq_s16(even2, odd5);
+      int16x8_t even13 = vsubq_s16(even2, odd5);
       vst1q_s16(&n_part1[13][8*v], even13);
-      const int16x8_t even3_2 = vaddq_s16(even3, odd4);
+      int16x8_t even3_2 = vaddq_s16(even3, odd4);
       vst1q_s16(&n_part1[14][8*v], even3_2);
-      const int16x8_t even12 = vsubq_s16(even3, odd4);
+      int16x8_t even12 = vsubq_s16(even3, odd4);
       vst1q_s16(&n_part1[15][8*v], even12);
     }
   }
   /* stage 2 of 4: v = 0..3, v_in = 0..7; writes rows */
   {
     for (int v = 0; v < 4; v++) {
-      const int16x8_t t15 = vld1q_s16(&n_part1[6][8*v]);
-      const int16x8_t t10 = vld1q_s16(&n_part1[3][8*v]);
-      const int16x8_t even4_2 = vaddq_s16(t10, t15);
-      const int16x8_t even11 = vsubq_s16(t10, t15);
-      const int16x8_t t16 = vld1q_s16(&n_part1[7][8*v]);
-      const int16x8_t t9 = vld1q_s16(&n_part1[2][8*v]);
-      const int16x8_t even5_2 = vaddq_s16(t9, t16);
-      const int16x8_t even10 = vsubq_s16(t9, t16);
-      const int16x8_t t14 = vld1q_s16(&n_part1[5][8*v]);
-      const int16x8_t t8 = vld1q_s16(&n_part1[1][8*v]);
-      const int16x8_t even6_2 = vaddq_s16(t8, t14);
-      const int16x8_t even9 = vsubq_s16(t8, t14);
-      const int16x8_t t13 = vld1q_s16(&n_part1[4][8*v]);
-      const int16x8_t t7 = vld1q_s16(&n_part1[0][8*v]);
-      const int16x8_t even7_2 = vaddq_s16(t7, t13);
-      const int16x8_t even8 = vsubq_s16(t7, t13);
-      const int16x8_t x1 = vld1q_s16(&coeffs[8*v + 32]);
-      const int32x4_t t43_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_3, 1);
-      const int32x4_t t43_1 = vmull_high_laneq_s16(x1, multipliers16_3, 1);
-      const int16x8_t x31 = vld1q_s16(&coeffs[8*v + 992]);
-      const int32x4_t t47_0_2 = vmlsl_laneq_s16(t43_0, vget_low_s16(x31), multipliers16_3, 2);
-      const int32x4_t t47_1_2 = vmlsl_high_laneq_s16(t43_1, x31, multipliers16_3, 2);
-      const int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t47_0_2, t47_1_2, 14);
-      const int32x4_t t49_0_2 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_3, 2);
-      const int32x4_t t49_1_2 = vmull_high_laneq_s16(x1, multipliers16_3, 2);
-      const int32x4_t t51_0 = vmlal_laneq_s16(t49_0_2, vget_low_s16(x31), multipliers16_3, 1);
-      const int32x4_t t51_1 = vmlal_high_laneq_s16(t49_1_2, x31, multipliers16_3, 1);
-      const int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t51_0, t51_1, 14);
-      const int16x8_t x17 = vld1q_s16(&coeffs[8*v + 544]);
-      const int32x4_t t57_0 = vmull_laneq_s16(vget_low_s16(x17), multipliers16_3, 3);
-      const int32x4_t t57_1 = vmull_high_laneq_s16(x17, multipliers16_3, 3);
-      const int16x8_t x15 = vld1q_s16(&coeffs[8*v + 480]);
-      const int32x4_t t61_0 = vmlsl_laneq_s16(t57_0, vget_low_s16(x15), multipliers16_3, 4);
-      const int32x4_t t61_1 = vmlsl_high_laneq_s16(t57_1, x15, multipliers16_3, 4);
-      const int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
-      const int32x4_t t63_0 = vmull_laneq_s16(vget_low_s16(x17), multipliers16_3, 4);
-      const int32x4_t t63_1 = vmull_high_laneq_s16(x17, multipliers16_3, 4);
-      const int32x4_t t65_0 = vmlal_laneq_s16(t63_0, vget_low_s16(x15), multipliers16_3, 3);
-      const int32x4_t t65_1 = vmlal_high_laneq_s16(t63_1, x15, multipliers16_3, 3);
-      const int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t65_0, t65_1, 14);
-      const int16x8_t x9 = vld1q_s16(&coeffs[8*v + 288]);
-      const int32x4_t t71_0_2 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_3, 5);
-      const int32x4_t t71_1_2 = vmull_high_laneq_s16(x9, multipliers16_3, 5);
-      const int16x8_t x23 = vld1q_s16(&coeffs[8*v + 736]);
-      const int32x4_t t75_0 = vmlsl_laneq_s16(t71_0_2, vget_low_s16(x23), multipliers16_3, 6);
-      const int32x4_t t75_1 = vmlsl_high_laneq_s16(t71_1_2, x23, multipliers16_3, 6);
-      const int16x8_t b_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t75_0, t75_1, 14);
-      const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_3, 6);
-      const int32x4_t t77_1 = vmull_high_laneq_s16(x9, multipliers16_3, 6);
-      const int32x4_t t79_0 = vmlal_laneq_s16(t77_0, vget_low_s16(x23), multipliers16_3, 5);
-      const int32x4_t t79_1 = vmlal_high_laneq_s16(t77_1, x23, multipliers16_3, 5);
-      const int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0, t79_1, 14);
-      const int16x8_t x25 = vld1q_s16(&coeffs[8*v + 800]);
-      const int32x4_t t85_0 = vmull_laneq_s16(vget_low_s16(x25), multipliers16_3, 7);
-      const int32x4_t t85_1 = vmull_high_laneq_s16(x25, multipliers16_3, 7);
-      const int16x8_t x7 = vld1q_s16(&coeffs[8*v + 224]);
-      const int32x4_t t89_0 = vmlsl_laneq_s16(t85_0, vget_low_s16(x7), multipliers16_4, 0);
-      const int32x4_t t89_1 = vmlsl_high_laneq_s16(t85_1, x7, multipliers16_4, 0);
-      const int16x8_t a_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
-      const int32x4_t t91_0 = vmull_laneq_s16(vget_low_s16(x25), multipliers16_4, 0);
-      const int32x4_t t91_1 = vmull_high_laneq_s16(x25, multipliers16_4, 0);
-      const int32x4_t t93_0 = vmlal_laneq_s16(t91_0, vget_low_s16(x7), multipliers16_3, 7);
-      const int32x4_t t93_1 = vmlal_high_laneq_s16(t91_1, x7, multipliers16_3, 7);
-      const int16x8_t a_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0, t93_1, 14);
-      const int16x8_t x5 = vld1q_s16(&coeffs[8*v + 160]);
-      const int32x4_t t99_0_2 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_4, 1);
-      const int32x4_t t99_1_2 = vmull_high_laneq_s16(x5, multipliers16_4, 1);
-      const int16x8_t x27 = vld1q_s16(&coeffs[8*v + 864]);
-      const int32x4_t t103_0_2 = vmlsl_laneq_s16(t99_0_2, vget_low_s16(x27), multipliers16_4, 2);
-      const int32x4_t t103_1_2 = vmlsl_high_laneq_s16(t99_1_2, x27, multipliers16_4, 2);
-      const int16x8_t a_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_2, t103_1_2, 14);
-      const int32x4_t t105_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_4, 2);
-      const int32x4_t t105_1 = vmull_high_laneq_s16(x5, multipliers16_4, 2);
-      const int32x4_t t107_0 = vmlal_laneq_s16(t105_0, vget_low_s16(x27), multipliers16_4, 1);
-      const int32x4_t t107_1 = vmlal_high_laneq_s16(t105_1, x27, multipliers16_4, 1);
-      const int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t107_0, t107_1, 14);
-      const int16x8_t x21 = vld1q_s16(&coeffs[8*v + 672]);
-      const int32x4_t t113_0_2 = vmull_laneq_s16(vget_low_s16(x21), multipliers16_4, 3);
-      const int32x4_t t113_1_2 = vmull_high_laneq_s16(x21, multipliers16_4, 3);
-      const int16x8_t x11 = vld1q_s16(&coeffs[8*v + 352]);
-      const int32x4_t t117_0_2 = vmlsl_laneq_s16(t113_0_2, vget_low_s16(x11), multipliers16_4, 4);
-      const int32x4_t t117_1_2 = vmlsl_high_laneq_s16(t113_1_2, x11, multipliers16_4, 4);
-      const int16x8_t b_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_2, t117_1_2, 14);
-      const int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(x21), multipliers16_4, 4);
-      const int32x4_t t119_1 = vmull_high_laneq_s16(x21, multipliers16_4, 4);
-      const int32x4_t t121_0 = vmlal_laneq_s16(t119_0, vget_low_s16(x11), multipliers16_4, 3);
-      const int32x4_t t121_1 = vmlal_high_laneq_s16(t119_1, x11, multipliers16_4, 3);
-      const int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
-      const int16x8_t x13 = vld1q_s16(&coeffs[8*v + 416]);
-      const int32x4_t t127_0_2 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_4, 5);
-      const int32x4_t t127_1_2 = vmull_high_laneq_s16(x13, multipliers16_4, 5);
-      const int16x8_t x19 = vld1q_s16(&coeffs[8*v + 608]);
-      const int32x4_t t131_0_2 = vmlsl_laneq_s16(t127_0_2, vget_low_s16(x19), multipliers16_4, 6);
-      const int32x4_t t131_1_2 = vmlsl_high_laneq_s16(t127_1_2, x19, multipliers16_4, 6);
-      const int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_2, t131_1_2, 14);
-      const int32x4_t t133_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_4, 6);
-      const int32x4_t t133_1 = vmull_high_laneq_s16(x13, multipliers16_4, 6);
-      const int32x4_t t135_0 = vmlal_laneq_s16(t133_0, vget_low_s16(x19), multipliers16_4, 5);
-      const int32x4_t t135_1 = vmlal_high_laneq_s16(t133_1, x19, multipliers16_4, 5);
-      const int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t135_0, t135_1, 14);
-      const int16x8_t x29 = vld1q_s16(&coeffs[8*v + 928]);
-      const int32x4_t t141_0_2 = vmull_laneq_s16(vget_low_s16(x29), multipliers16_4, 7);
-      const int32x4_t t141_1_2 = vmull_high_laneq_s16(x29, multipliers16_4, 7);
-      const int16x8_t x3 = vld1q_s16(&coeffs[8*v + 96]);
-      const int32x4_t t145_0_2 = vmlsl_laneq_s16(t141_0_2, vget_low_s16(x3), multipliers16_5, 0);
-      const int32x4_t t145_1_2 = vmlsl_high_laneq_s16(t141_1_2, x3, multipliers16_5, 0);
-      const int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 14);
-      const int32x4_t t147_0 = vmull_laneq_s16(vget_low_s16(x29), multipliers16_5, 0);
-      const int32x4_t t147_1 = vmull_high_laneq_s16(x29, multipliers16_5, 0);
-      const int32x4_t t149_0 = vmlal_laneq_s16(t147_0, vget_low_s16(x3), multipliers16_4, 7);
-      const int32x4_t t149_1 = vmlal_high_laneq_s16(t147_1, x3, multipliers16_4, 7);
-      const int16x8_t turned1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t149_0, t149_1, 14);
-      const int16x8_t a_16 = vaddq_s16(a_10, b_12);
-      const int16x8_t b_20 = vsubq_s16(a_10, b_12);
-      const int16x8_t a_17 = vaddq_s16(a_11, b_13);
-      const int16x8_t a_18 = vsubq_s16(a_11, b_13);
-      const int32x4_t t161_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 3);
-      const int32x4_t t161_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 3);
-      const int32x4_t t163_0_2 = vmlsl_laneq_s16(t161_0_2, vget_low_s16(b_20), multipliers16, 4);
-      const int32x4_t t163_1_2 = vmlsl_high_laneq_s16(t161_1_2, b_20, multipliers16, 4);
-      const int16x8_t a_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_2, t163_1_2, 14);
-      const int32x4_t t165_0 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 4);
-      const int32x4_t t165_1 = vmull_high_laneq_s16(a_18, multipliers16, 4);
-      const int32x4_t t167_0 = vmlal_laneq_s16(t165_0, vget_low_s16(b_20), multipliers16, 3);
-      const int32x4_t t167_1 = vmlal_high_laneq_s16(t165_1, b_20, multipliers16, 3);
-      const int16x8_t a_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t167_0, t167_1, 14);
-      const int16x8_t b_21 = vaddq_s16(a_12, b_14);
-      const int16x8_t t173_2 = vsubq_s16(a_12, b_14);
-      const int16x8_t b_22 = vaddq_s16(a_13, b_15);
-      const int16x8_t t177 = vsubq_s16(a_13, b_15);
-      const int32x4_t t180_0 = vmull_laneq_s16(vget_low_s16(t173_2), multipliers16_5, 1);
-      const int32x4_t t180_1 = vmull_high_laneq_s16(t173_2, multipliers16_5, 1);
-      const int32x4_t t183_0_2 = vmlsl_laneq_s16(t180_0, vget_low_s16(t177), multipliers16_5, 2);
-      const int32x4_t t183_1_2 = vmlsl_high_laneq_s16(t180_1, t177, multipliers16_5, 2);
-      const int16x8_t b_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_2, t183_1_2, 14);
-      const int32x4_t t185_0 = vmull_laneq_s16(vget_low_s16(t173_2), multipliers16_5, 2);
-      const int32x4_t t185_1 = vmull_high_laneq_s16(t173_2, multipliers16_5, 2);
-      const int32x4_t t187_0 = vmlal_laneq_s16(t185_0, vget_low_s16(t177), multipliers16_5, 1);
-      const int32x4_t t187_1 = vmlal_high_laneq_s16(t185_1, t177, multipliers16_5, 1);
-      const int16x8_t b_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t187_0, t187_1, 14);
-      const int16x8_t b_25 = vaddq_s16(a_14, b_16);
-      const int16x8_t b_26 = vsubq_s16(a_14, b_16);
-      const int16x8_t b_27 = vaddq_s16(a_15, b_17);
-      const int16x8_t a_21 = vsubq_s16(a_15, b_17);
-      const int32x4_t t199_0 = vmull_laneq_s16(vget_low_s16(a_21), multipliers16, 5);
-      const int32x4_t t199_1 = vmull_high_laneq_s16(a_21, multipliers16, 5);
-      const int32x4_t t201_0 = vmlsl_laneq_s16(t199_0, vget_low_s16(b_26), multipliers16, 6);
-      const int32x4_t t201_1 = vmlsl_high_laneq_s16(t199_1, b_26, multipliers16, 6);
-      const int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t201_0, t201_1, 14);
-      const int32x4_t t203_0_2 = vmull_laneq_s16(vget_low_s16(a_21), multipliers16, 6);
-      const int32x4_t t203_1_2 = vmull_high_laneq_s16(a_21, multipliers16, 6);
-      const int32x4_t t205_0_2 = vmlal_laneq_s16(t203_0_2, vget_low_s16(b_26), multipliers16, 5);
-      const int32x4_t t205_1_2 = vmlal_high_laneq_s16(t203_1_2, b_26, multipliers16, 5);
-      const int16x8_t b_29 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_2, t205_1_2, 14);
-      const int16x8_t a_22 = vaddq_s16(turned0_2, b_18);
-      const int16x8_t t211 = vsubq_s16(turned0_2, b_18);
-      const int16x8_t a_23 = vaddq_s16(turned1_2, b_19);
-      const int16x8_t t215 = vsubq_s16(turned1_2, b_19);
-      const int32x4_t t218_0 = vmull_laneq_s16(vget_low_s16(t211), multipliers16_5, 3);
-      const int32x4_t t218_1 = vmull_high_laneq_s16(t211, multipliers16_5, 3);
-      const int32x4_t t221_0 = vmlsl_laneq_s16(t218_0, vget_low_s16(t215), multipliers16_5, 4);
-      const int32x4_t t221_1 = vmlsl_high_laneq_s16(t218_1, t215, multipliers16_5, 4);
-      const int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t221_0, t221_1, 14);
-      const int32x4_t t223_0 = vmull_laneq_s16(vget_low_s16(t211), multipliers16_5, 4);
-      const int32x4_t t223_1 = vmull_high_laneq_s16(t211, multipliers16_5, 4);
-      const int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(t215), multipliers16_5, 3);
-      const int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, t215, multipliers16_5, 3);
-      const int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t225_0, t225_1, 14);
-      const int16x8_t a_26 = vaddq_s16(a_16, b_21);
-      const int16x8_t b_30 = vsubq_s16(a_16, b_21);
-      const int16x8_t a_27 = vaddq_s16(a_17, b_22);
-      const int16x8_t a_28 = vsubq_s16(a_17, b_22);
-      const int16x8_t a_29 = vaddq_s16(a_19, b_24);
-      const int16x8_t b_31 = vsubq_s16(a_19, b_24);
-      const int16x8_t a_30 = vaddq_s16(a_20, b_23);
-      const int16x8_t a_31 = vsubq_s16(a_20, b_23);
-      const int32x4_t t245_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 1);
-      const int32x4_t t245_1 = vmull_high_laneq_s16(a_28, multipliers16, 1);
-      const int32x4_t t247_0 = vmlsl_laneq_s16(t245_0, vget_low_s16(b_30), multipliers16, 2);
-      const int32x4_t t247_1 = vmlsl_high_laneq_s16(t245_1, b_30, multipliers16, 2);
-      const int16x8_t a_32 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0, t247_1, 14);
-      const int32x4_t t249_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 2);
-      const int32x4_t t249_1 = vmull_high_laneq_s16(a_28, multipliers16, 2);
-      const int32x4_t t251_0 = vmlal_laneq_s16(t249_0, vget_low_s16(b_30), multipliers16, 1);
-      const int32x4_t t251_1 = vmlal_high_laneq_s16(t249_1, b_30, multipliers16, 1);
-      const int16x8_t a_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t251_0, t251_1, 14);
-      const int32x4_t t255_0 = vmull_laneq_s16(vget_low_s16(a_31), multipliers16, 1);
-      const int32x4_t t255_1 = vmull_high_laneq_s16(a_31, multipliers16, 1);
-      const int32x4_t t257_0 = vmlsl_laneq_s16(t255_0, vget_low_s16(b_31), multipliers16, 2);
-      const int32x4_t t257_1 = vmlsl_high_laneq_s16(t255_1, b_31, multipliers16, 2);
-      const int16x8_t a_34 = DAEDALUS_NARROW_N(rshrn, s32, s16, t257_0, t257_1, 14);
-      const int32x4_t t259_0 = vmull_laneq_s16(vget_low_s16(a_31), multipliers16, 2);
-      const int32x4_t t259_1 = vmull_high_laneq_s16(a_31, multipliers16, 2);
-      const int32x4_t t261_0 = vmlal_laneq_s16(t259_0, vget_low_s16(b_31), multipliers16, 1);
-      const int32x4_t t261_1 = vmlal_high_laneq_s16(t259_1, b_31, multipliers16, 1);
-      const int16x8_t a_35 = DAEDALUS_NARROW_N(rshrn, s32, s16, t261_0, t261_1, 14);
-      const int16x8_t b_32 = vaddq_s16(a_22, b_25);
-      const int16x8_t t267 = vsubq_s16(a_22, b_25);
-      const int16x8_t b_33 = vaddq_s16(a_23, b_27);
-      const int16x8_t t271 = vsubq_s16(a_23, b_27);
-      const int16x8_t b_34 = vaddq_s16(a_25, b_28);
-      const int16x8_t t275 = vsubq_s16(a_25, b_28);
-      const int16x8_t b_35 = vaddq_s16(a_24, b_29);
-      const int16x8_t t279 = vsubq_s16(a_24, b_29);
-      const int32x4_t t281_0 = vmull_laneq_s16(vget_low_s16(t267), multipliers16_2, 7);
-      const int32x4_t t281_1 = vmull_high_laneq_s16(t267, multipliers16_2, 7);
-      const int32x4_t t283_0 = vmlsl_laneq_s16(t281_0, vget_low_s16(t271), multipliers16_3, 0);
-      const int32x4_t t283_1 = vmlsl_high_laneq_s16(t281_1, t271, multipliers16_3, 0);
-      const int16x8_t b_36 = DAEDALUS_NARROW_N(rshrn, s32, s16, t283_0, t283_1, 14);
-      const int32x4_t t285_0 = vmull_laneq_s16(vget_low_s16(t267), multipliers16_3, 0);
-      const int32x4_t t285_1 = vmull_high_laneq_s16(t267, multipliers16_3, 0);
-      const int32x4_t t287_0 = vmlal_laneq_s16(t285_0, vget_low_s16(t271), multipliers16_2, 7);
-      const int32x4_t t287_1 = vmlal_high_laneq_s16(t285_1, t271, multipliers16_2, 7);
-      const int16x8_t b_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t287_0, t287_1, 14);
-      const int32x4_t t291_0 = vmull_laneq_s16(vget_low_s16(t275), multipliers16_2, 7);
-      const int32x4_t t291_1 = vmull_high_laneq_s16(t275, multipliers16_2, 7);
-      const int32x4_t t293_0 = vmlsl_laneq_s16(t291_0, vget_low_s16(t279), multipliers16_3, 0);
-      const int32x4_t t293_1 = vmlsl_high_laneq_s16(t291_1, t279, multipliers16_3, 0);
-      const int16x8_t b_38 = DAEDALUS_NARROW_N(rshrn, s32, s16, t293_0, t293_1, 14);
-      const int32x4_t t295_0 = vmull_laneq_s16(vget_low_s16(t275), multipliers16_3, 0);
-      const int32x4_t t295_1 = vmull_high_laneq_s16(t275, multipliers16_3, 0);
-      const int32x4_t t297_0 = vmlal_laneq_s16(t295_0, vget_low_s16(t279), multipliers16_2, 7);
-      const int32x4_t t297_1 = vmlal_high_laneq_s16(t295_1, t279, multipliers16_2, 7);
-      const int16x8_t b_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t297_0, t297_1, 14);
-      const int16x8_t odd0_2 = vaddq_s16(a_26, b_32);
-      const int16x8_t b_40 = vsubq_s16(a_26, b_32);
-      const int16x8_t odd15 = vaddq_s16(a_27, b_33);
-      const int16x8_t a_36 = vsubq_s16(a_27, b_33);
-      const int16x8_t odd1_2 = vaddq_s16(a_29, b_34);
-      const int16x8_t b_41 = vsubq_s16(a_29, b_34);
-      const int16x8_t odd14 = vaddq_s16(a_30, b_35);
-      const int16x8_t a_37 = vsubq_s16(a_30, b_35);
-      const int16x8_t odd2_2 = vaddq_s16(a_34, b_39);
-      const int16x8_t b_42 = vsubq_s16(a_34, b_39);
-      const int16x8_t odd13 = vaddq_s16(a_35, b_38);
-      const int16x8_t a_38 = vsubq_s16(a_35, b_38);
-      const int16x8_t odd3_2 = vaddq_s16(a_32, b_37);
-      const int16x8_t b_43 = vsubq_s16(a_32, b_37);
-      const int16x8_t odd12 = vaddq_s16(a_33, b_36);
-      const int16x8_t a_39 = vsubq_s16(a_33, b_36);
-      const int32x4_t t333_0 = vmull_laneq_s16(vget_low_s16(a_36), multipliers16, 0);
-      const int32x4_t t333_1 = vmull_high_laneq_s16(a_36, multipliers16, 0);
-      const int32x4_t t335_0 = vmlal_laneq_s16(t333_0, vget_low_s16(b_40), multipliers16, 0);
-      const int32x4_t t335_1 = vmlal_high_laneq_s16(t333_1, b_40, multipliers16, 0);
-      const int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0, t335_1, 14);
-      const int32x4_t t338_0 = vmlsl_laneq_s16(t333_0, vget_low_s16(b_40), multipliers16, 0);
-      const int32x4_t t338_1 = vmlsl_high_laneq_s16(t333_1, b_40, multipliers16, 0);
-      const int16x8_t odd7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t338_0, t338_1, 14);
-      const int32x4_t t341_0 = vmull_laneq_s16(vget_low_s16(a_37), multipliers16, 0);
-      const int32x4_t t341_1 = vmull_high_laneq_s16(a_37, multipliers16, 0);
-      const int32x4_t t343_0 = vmlal_laneq_s16(t341_0, vget_low_s16(b_41), multipliers16, 0);
-      const int32x4_t t343_1 = vmlal_high_laneq_s16(t341_1, b_41, multipliers16, 0);
-      const int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0, t343_1, 14);
-      const int32x4_t t346_0 = vmlsl_laneq_s16(t341_0, vget_low_s16(b_41), multipliers16, 0);
-      const int32x4_t t346_1 = vmlsl_high_laneq_s16(t341_1, b_41, multipliers16, 0);
-      const int16x8_t odd6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t346_0, t346_1, 14);
-      const int32x4_t t349_0 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16, 0);
-      const int32x4_t t349_1 = vmull_high_laneq_s16(a_38, multipliers16, 0);
-      const int32x4_t t351_0 = vmlal_laneq_s16(t349_0, vget_low_s16(b_42), multipliers16, 0);
-      const int32x4_t t351_1 = vmlal_high_laneq_s16(t349_1, b_42, multipliers16, 0);
-      const int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0, t351_1, 14);
-      const int32x4_t t354_0 = vmlsl_laneq_s16(t349_0, vget_low_s16(b_42), multipliers16, 0);
-      const int32x4_t t354_1 = vmlsl_high_laneq_s16(t349_1, b_42, multipliers16, 0);
-      const int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t354_0, t354_1, 14);
-      const int32x4_t t357_0 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16, 0);
-      const int32x4_t t357_1 = vmull_high_laneq_s16(a_39, multipliers16, 0);
-      const int32x4_t t359_0 = vmlal_laneq_s16(t357_0, vget_low_s16(b_43), multipliers16, 0);
-      const int32x4_t t359_1 = vmlal_high_laneq_s16(t357_1, b_43, multipliers16, 0);
-      const int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t359_0, t359_1, 14);
-      const int32x4_t t362_0 = vmlsl_laneq_s16(t357_0, vget_low_s16(b_43), multipliers16, 0);
-      const int32x4_t t362_1 = vmlsl_high_laneq_s16(t357_1, b_43, multipliers16, 0);
-      const int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t362_0, t362_1, 14);
-      const int16x8_t t17 = vld1q_s16(&n_part1[8][8*v]);
-      const int16x8_t t365 = vaddq_s16(t17, odd15);
-      const int16x8_t t367 = vsubq_s16(t17, odd15);
-      const int16x8_t t19 = vld1q_s16(&n_part1[10][8*v]);
-      const int16x8_t t369 = vaddq_s16(t19, odd14);
-      const int16x8_t t371 = vsubq_s16(t19, odd14);
-      const int16x8_t t21 = vld1q_s16(&n_part1[12][8*v]);
-      const int16x8_t t373 = vaddq_s16(t21, odd13);
-      const int16x8_t t375 = vsubq_s16(t21, odd13);
-      const int16x8_t t23 = vld1q_s16(&n_part1[14][8*v]);
-      const int16x8_t t377 = vaddq_s16(t23, odd12);
-      const int16x8_t t379 = vsubq_s16(t23, odd12);
-      const int16x8_t t381 = vaddq_s16(even4_2, odd11);
-      const int16x8_t t383 = vsubq_s16(even4_2, odd11);
-      const int16x8_t t385 = vaddq_s16(even5_2, odd10);
-      const int16x8_t t387 = vsubq_s16(even5_2, odd10);
-      const int16x8_t t389 = vaddq_s16(even6_2, odd9);
-      const int16x8_t t391 = vsubq_s16(even6_2, odd9);
-      const int16x8_t t393 = vaddq_s16(even7_2, odd8);
-      const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t365), vreinterpretq_u16_s16(t369));
-      const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t365), vreinterpretq_u16_s16(t369));
-      const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t373), vreinterpretq_u16_s16(t377));
-      const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t373), vreinterpretq_u16_s16(t377));
-      const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t381), vreinterpretq_u16_s16(t385));
-      const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t381), vreinterpretq_u16_s16(t385));
-      const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t389), vreinterpretq_u16_s16(t393));
-      const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t389), vreinterpretq_u16_s16(t393));
-      const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+      int16x8_t t15 = vld1q_s16(&n_part1[6][8*v]);
+      int16x8_t t10 = vld1q_s16(&n_part1[3][8*v]);
+      int16x8_t even4_2 = vaddq_s16(t10, t15);
+      int16x8_t even11 = vsubq_s16(t10, t15);
+      int16x8_t t16 = vld1q_s16(&n_part1[7][8*v]);
+      int16x8_t t9 = vld1q_s16(&n_part1[2][8*v]);
+      int16x8_t even5_2 = vaddq_s16(t9, t16);
+      int16x8_t even10 = vsubq_s16(t9, t16);
+      int16x8_t t14 = vld1q_s16(&n_part1[5][8*v]);
+      int16x8_t t8 = vld1q_s16(&n_part1[1][8*v]);
+      int16x8_t even6_2 = vaddq_s16(t8, t14);
+      int16x8_t even9 = vsubq_s16(t8, t14);
+      int16x8_t t13 = vld1q_s16(&n_part1[4][8*v]);
+      int16x8_t t7 = vld1q_s16(&n_part1[0][8*v]);
+      int16x8_t even7_2 = vaddq_s16(t7, t13);
+      int16x8_t even8 = vsubq_s16(t7, t13);
+      int16x8_t x1 = vld1q_s16(&coeffs[8*v + 32]);
+      int32x4_t t43_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_3, 1);
+      int32x4_t t43_1 = vmull_high_laneq_s16(x1, multipliers16_3, 1);
+      int16x8_t x31 = vld1q_s16(&coeffs[8*v + 992]);
+      int32x4_t t47_0_2 = vmlsl_laneq_s16(t43_0, vget_low_s16(x31), multipliers16_3, 2);
+      int32x4_t t47_1_2 = vmlsl_high_laneq_s16(t43_1, x31, multipliers16_3, 2);
+      int16x8_t a_10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t47_0_2, t47_1_2, 14);
+      int32x4_t t49_0_2 = vmull_laneq_s16(vget_low_s16(x1), multipliers16_3, 2);
+      int32x4_t t49_1_2 = vmull_high_laneq_s16(x1, multipliers16_3, 2);
+      int32x4_t t51_0 = vmlal_laneq_s16(t49_0_2, vget_low_s16(x31), multipliers16_3, 1);
+      int32x4_t t51_1 = vmlal_high_laneq_s16(t49_1_2, x31, multipliers16_3, 1);
+      int16x8_t a_11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t51_0, t51_1, 14);
+      int16x8_t x17 = vld1q_s16(&coeffs[8*v + 544]);
+      int32x4_t t57_0 = vmull_laneq_s16(vget_low_s16(x17), multipliers16_3, 3);
+      int32x4_t t57_1 = vmull_high_laneq_s16(x17, multipliers16_3, 3);
+      int16x8_t x15 = vld1q_s16(&coeffs[8*v + 480]);
+      int32x4_t t61_0 = vmlsl_laneq_s16(t57_0, vget_low_s16(x15), multipliers16_3, 4);
+      int32x4_t t61_1 = vmlsl_high_laneq_s16(t57_1, x15, multipliers16_3, 4);
+      int16x8_t b_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
+      int32x4_t t63_0 = vmull_laneq_s16(vget_low_s16(x17), multipliers16_3, 4);
+      int32x4_t t63_1 = vmull_high_laneq_s16(x17, multipliers16_3, 4);
+      int32x4_t t65_0 = vmlal_laneq_s16(t63_0, vget_low_s16(x15), multipliers16_3, 3);
+      int32x4_t t65_1 = vmlal_high_laneq_s16(t63_1, x15, multipliers16_3, 3);
+      int16x8_t b_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t65_0, t65_1, 14);
+      int16x8_t x9 = vld1q_s16(&coeffs[8*v + 288]);
+      int32x4_t t71_0_2 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_3, 5);
+      int32x4_t t71_1_2 = vmull_high_laneq_s16(x9, multipliers16_3, 5);
+      int16x8_t x23 = vld1q_s16(&coeffs[8*v + 736]);
+      int32x4_t t75_0 = vmlsl_laneq_s16(t71_0_2, vget_low_s16(x23), multipliers16_3, 6);
+      int32x4_t t75_1 = vmlsl_high_laneq_s16(t71_1_2, x23, multipliers16_3, 6);
+      int16x8_t b_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t75_0, t75_1, 14);
+      int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(x9), multipliers16_3, 6);
+      int32x4_t t77_1 = vmull_high_laneq_s16(x9, multipliers16_3, 6);
+      int32x4_t t79_0 = vmlal_laneq_s16(t77_0, vget_low_s16(x23), multipliers16_3, 5);
+      int32x4_t t79_1 = vmlal_high_laneq_s16(t77_1, x23, multipliers16_3, 5);
+      int16x8_t b_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0, t79_1, 14);
+      int16x8_t x25 = vld1q_s16(&coeffs[8*v + 800]);
+      int32x4_t t85_0 = vmull_laneq_s16(vget_low_s16(x25), multipliers16_3, 7);
+      int32x4_t t85_1 = vmull_high_laneq_s16(x25, multipliers16_3, 7);
+      int16x8_t x7 = vld1q_s16(&coeffs[8*v + 224]);
+      int32x4_t t89_0 = vmlsl_laneq_s16(t85_0, vget_low_s16(x7), multipliers16_4, 0);
+      int32x4_t t89_1 = vmlsl_high_laneq_s16(t85_1, x7, multipliers16_4, 0);
+      int16x8_t a_12 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
+      int32x4_t t91_0 = vmull_laneq_s16(vget_low_s16(x25), multipliers16_4, 0);
+      int32x4_t t91_1 = vmull_high_laneq_s16(x25, multipliers16_4, 0);
+      int32x4_t t93_0 = vmlal_laneq_s16(t91_0, vget_low_s16(x7), multipliers16_3, 7);
+      int32x4_t t93_1 = vmlal_high_laneq_s16(t91_1, x7, multipliers16_3, 7);
+      int16x8_t a_13 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0, t93_1, 14);
+      int16x8_t x5 = vld1q_s16(&coeffs[8*v + 160]);
+      int32x4_t t99_0_2 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_4, 1);
+      int32x4_t t99_1_2 = vmull_high_laneq_s16(x5, multipliers16_4, 1);
+      int16x8_t x27 = vld1q_s16(&coeffs[8*v + 864]);
+      int32x4_t t103_0_2 = vmlsl_laneq_s16(t99_0_2, vget_low_s16(x27), multipliers16_4, 2);
+      int32x4_t t103_1_2 = vmlsl_high_laneq_s16(t99_1_2, x27, multipliers16_4, 2);
+      int16x8_t a_14 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_2, t103_1_2, 14);
+      int32x4_t t105_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16_4, 2);
+      int32x4_t t105_1 = vmull_high_laneq_s16(x5, multipliers16_4, 2);
+      int32x4_t t107_0 = vmlal_laneq_s16(t105_0, vget_low_s16(x27), multipliers16_4, 1);
+      int32x4_t t107_1 = vmlal_high_laneq_s16(t105_1, x27, multipliers16_4, 1);
+      int16x8_t a_15 = DAEDALUS_NARROW_N(rshrn, s32, s16, t107_0, t107_1, 14);
+      int16x8_t x21 = vld1q_s16(&coeffs[8*v + 672]);
+      int32x4_t t113_0_2 = vmull_laneq_s16(vget_low_s16(x21), multipliers16_4, 3);
+      int32x4_t t113_1_2 = vmull_high_laneq_s16(x21, multipliers16_4, 3);
+      int16x8_t x11 = vld1q_s16(&coeffs[8*v + 352]);
+      int32x4_t t117_0_2 = vmlsl_laneq_s16(t113_0_2, vget_low_s16(x11), multipliers16_4, 4);
+      int32x4_t t117_1_2 = vmlsl_high_laneq_s16(t113_1_2, x11, multipliers16_4, 4);
+      int16x8_t b_16 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_2, t117_1_2, 14);
+      int32x4_t t119_0 = vmull_laneq_s16(vget_low_s16(x21), multipliers16_4, 4);
+      int32x4_t t119_1 = vmull_high_laneq_s16(x21, multipliers16_4, 4);
+      int32x4_t t121_0 = vmlal_laneq_s16(t119_0, vget_low_s16(x11), multipliers16_4, 3);
+      int32x4_t t121_1 = vmlal_high_laneq_s16(t119_1, x11, multipliers16_4, 3);
+      int16x8_t b_17 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0, t121_1, 14);
+      int16x8_t x13 = vld1q_s16(&coeffs[8*v + 416]);
+      int32x4_t t127_0_2 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_4, 5);
+      int32x4_t t127_1_2 = vmull_high_laneq_s16(x13, multipliers16_4, 5);
+      int16x8_t x19 = vld1q_s16(&coeffs[8*v + 608]);
+      int32x4_t t131_0_2 = vmlsl_laneq_s16(t127_0_2, vget_low_s16(x19), multipliers16_4, 6);
+      int32x4_t t131_1_2 = vmlsl_high_laneq_s16(t127_1_2, x19, multipliers16_4, 6);
+      int16x8_t b_18 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_2, t131_1_2, 14);
+      int32x4_t t133_0 = vmull_laneq_s16(vget_low_s16(x13), multipliers16_4, 6);
+      int32x4_t t133_1 = vmull_high_laneq_s16(x13, multipliers16_4, 6);
+      int32x4_t t135_0 = vmlal_laneq_s16(t133_0, vget_low_s16(x19), multipliers16_4, 5);
+      int32x4_t t135_1 = vmlal_high_laneq_s16(t133_1, x19, multipliers16_4, 5);
+      int16x8_t b_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t135_0, t135_1, 14);
+      int16x8_t x29 = vld1q_s16(&coeffs[8*v + 928]);
+      int32x4_t t141_0_2 = vmull_laneq_s16(vget_low_s16(x29), multipliers16_4, 7);
+      int32x4_t t141_1_2 = vmull_high_laneq_s16(x29, multipliers16_4, 7);
+      int16x8_t x3 = vld1q_s16(&coeffs[8*v + 96]);
+      int32x4_t t145_0_2 = vmlsl_laneq_s16(t141_0_2, vget_low_s16(x3), multipliers16_5, 0);
+      int32x4_t t145_1_2 = vmlsl_high_laneq_s16(t141_1_2, x3, multipliers16_5, 0);
+      int16x8_t turned0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 14);
+      int32x4_t t147_0 = vmull_laneq_s16(vget_low_s16(x29), multipliers16_5, 0);
+      int32x4_t t147_1 = vmull_high_laneq_s16(x29, multipliers16_5, 0);
+      int32x4_t t149_0 = vmlal_laneq_s16(t147_0, vget_low_s16(x3), multipliers16_4, 7);
+      int32x4_t t149_1 = vmlal_high_laneq_s16(t147_1, x3, multipliers16_4, 7);
+      int16x8_t turned1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t149_0, t149_1, 14);
+      int16x8_t a_16 = vaddq_s16(a_10, b_12);
+      int16x8_t b_20 = vsubq_s16(a_10, b_12);
+      int16x8_t a_17 = vaddq_s16(a_11, b_13);
+      int16x8_t a_18 = vsubq_s16(a_11, b_13);
+      int32x4_t t161_0_2 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 3);
+      int32x4_t t161_1_2 = vmull_high_laneq_s16(a_18, multipliers16, 3);
+      int32x4_t t163_0_2 = vmlsl_laneq_s16(t161_0_2, vget_low_s16(b_20), multipliers16, 4);
+      int32x4_t t163_1_2 = vmlsl_high_laneq_s16(t161_1_2, b_20, multipliers16, 4);
+      int16x8_t a_19 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_2, t163_1_2, 14);
+      int32x4_t t165_0 = vmull_laneq_s16(vget_low_s16(a_18), multipliers16, 4);
+      int32x4_t t165_1 = vmull_high_laneq_s16(a_18, multipliers16, 4);
+      int32x4_t t167_0 = vmlal_laneq_s16(t165_0, vget_low_s16(b_20), multipliers16, 3);
+      int32x4_t t167_1 = vmlal_high_laneq_s16(t165_1, b_20, multipliers16, 3);
+      int16x8_t a_20 = DAEDALUS_NARROW_N(rshrn, s32, s16, t167_0, t167_1, 14);
+      int16x8_t b_21 = vaddq_s16(a_12, b_14);
+      int16x8_t t173_2 = vsubq_s16(a_12, b_14);
+      int16x8_t b_22 = vaddq_s16(a_13, b_15);
+      int16x8_t t177 = vsubq_s16(a_13, b_15);
+      int32x4_t t180_0 = vmull_laneq_s16(vget_low_s16(t173_2), multipliers16_5, 1);
+      int32x4_t t180_1 = vmull_high_laneq_s16(t173_2, multipliers16_5, 1);
+      int32x4_t t183_0_2 = vmlsl_laneq_s16(t180_0, vget_low_s16(t177), multipliers16_5, 2);
+      int32x4_t t183_1_2 = vmlsl_high_laneq_s16(t180_1, t177, multipliers16_5, 2);
+      int16x8_t b_23 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_2, t183_1_2, 14);
+      int32x4_t t185_0 = vmull_laneq_s16(vget_low_s16(t173_2), multipliers16_5, 2);
+      int32x4_t t185_1 = vmull_high_laneq_s16(t173_2, multipliers16_5, 2);
+      int32x4_t t187_0 = vmlal_laneq_s16(t185_0, vget_low_s16(t177), multipliers16_5, 1);
+      int32x4_t t187_1 = vmlal_high_laneq_s16(t185_1, t177, multipliers16_5, 1);
+      int16x8_t b_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t187_0, t187_1, 14);
+      int16x8_t b_25 = vaddq_s16(a_14, b_16);
+      int16x8_t b_26 = vsubq_s16(a_14, b_16);
+      int16x8_t b_27 = vaddq_s16(a_15, b_17);
+      int16x8_t a_21 = vsubq_s16(a_15, b_17);
+      int32x4_t t199_0 = vmull_laneq_s16(vget_low_s16(a_21), multipliers16, 5);
+      int32x4_t t199_1 = vmull_high_laneq_s16(a_21, multipliers16, 5);
+      int32x4_t t201_0 = vmlsl_laneq_s16(t199_0, vget_low_s16(b_26), multipliers16, 6);
+      int32x4_t t201_1 = vmlsl_high_laneq_s16(t199_1, b_26, multipliers16, 6);
+      int16x8_t b_28 = DAEDALUS_NARROW_N(rshrn, s32, s16, t201_0, t201_1, 14);
+      int32x4_t t203_0_2 = vmull_laneq_s16(vget_low_s16(a_21), multipliers16, 6);
+      int32x4_t t203_1_2 = vmull_high_laneq_s16(a_21, multipliers16, 6);
+      int32x4_t t205_0_2 = vmlal_laneq_s16(t203_0_2, vget_low_s16(b_26), multipliers16, 5);
+      int32x4_t t205_1_2 = vmlal_high_laneq_s16(t203_1_2, b_26, multipliers16, 5);
+      int16x8_t b_29 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_2, t205_1_2, 14);
+      int16x8_t a_22 = vaddq_s16(turned0_2, b_18);
+      int16x8_t t211 = vsubq_s16(turned0_2, b_18);
+      int16x8_t a_23 = vaddq_s16(turned1_2, b_19);
+      int16x8_t t215 = vsubq_s16(turned1_2, b_19);
+      int32x4_t t218_0 = vmull_laneq_s16(vget_low_s16(t211), multipliers16_5, 3);
+      int32x4_t t218_1 = vmull_high_laneq_s16(t211, multipliers16_5, 3);
+      int32x4_t t221_0 = vmlsl_laneq_s16(t218_0, vget_low_s16(t215), multipliers16_5, 4);
+      int32x4_t t221_1 = vmlsl_high_laneq_s16(t218_1, t215, multipliers16_5, 4);
+      int16x8_t a_24 = DAEDALUS_NARROW_N(rshrn, s32, s16, t221_0, t221_1, 14);
+      int32x4_t t223_0 = vmull_laneq_s16(vget_low_s16(t211), multipliers16_5, 4);
+      int32x4_t t223_1 = vmull_high_laneq_s16(t211, multipliers16_5, 4);
+      int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(t215), multipliers16_5, 3);
+      int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, t215, multipliers16_5, 3);
+      int16x8_t a_25 = DAEDALUS_NARROW_N(rshrn, s32, s16, t225_0, t225_1, 14);
+      int16x8_t a_26 = vaddq_s16(a_16, b_21);
+      int16x8_t b_30 = vsubq_s16(a_16, b_21);
+      int16x8_t a_27 = vaddq_s16(a_17, b_22);
+      int16x8_t a_28 = vsubq_s16(a_17, b_22);
+      int16x8_t a_29 = vaddq_s16(a_19, b_24);
+      int16x8_t b_31 = vsubq_s16(a_19, b_24);
+      int16x8_t a_30 = vaddq_s16(a_20, b_23);
+      int16x8_t a_31 = vsubq_s16(a_20, b_23);
+      int32x4_t t245_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 1);
+      int32x4_t t245_1 = vmull_high_laneq_s16(a_28, multipliers16, 1);
+      int32x4_t t247_0 = vmlsl_laneq_s16(t245_0, vget_low_s16(b_30), multipliers16, 2);
+      int32x4_t t247_1 = vmlsl_high_laneq_s16(t245_1, b_30, multipliers16, 2);
+      int16x8_t a_32 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0, t247_1, 14);
+      int32x4_t t249_0 = vmull_laneq_s16(vget_low_s16(a_28), multipliers16, 2);
+      int32x4_t t249_1 = vmull_high_laneq_s16(a_28, multipliers16, 2);
+      int32x4_t t251_0 = vmlal_laneq_s16(t249_0, vget_low_s16(b_30), multipliers16, 1);
+      int32x4_t t251_1 = vmlal_high_laneq_s16(t249_1, b_30, multipliers16, 1);
+      int16x8_t a_33 = DAEDALUS_NARROW_N(rshrn, s32, s16, t251_0, t251_1, 14);
+      int32x4_t t255_0 = vmull_laneq_s16(vget_low_s16(a_31), multipliers16, 1);
+      int32x4_t t255_1 = vmull_high_laneq_s16(a_31, multipliers16, 1);
+      int32x4_t t257_0 = vmlsl_laneq_s16(t255_0, vget_low_s16(b_31), multipliers16, 2);
+      int32x4_t t257_1 = vmlsl_high_laneq_s16(t255_1, b_31, multipliers16, 2);
+      int16x8_t a_34 = DAEDALUS_NARROW_N(rshrn, s32, s16, t257_0, t257_1, 14);
+      int32x4_t t259_0 = vmull_laneq_s16(vget_low_s16(a_31), multipliers16, 2);
+      int32x4_t t259_1 = vmull_high_laneq_s16(a_31, multipliers16, 2);
+      int32x4_t t261_0 = vmlal_laneq_s16(t259_0, vget_low_s16(b_31), multipliers16, 1);
+      int32x4_t t261_1 = vmlal_high_laneq_s16(t259_1, b_31, multipliers16, 1);
+      int16x8_t a_35 = DAEDALUS_NARROW_N(rshrn, s32, s16, t261_0, t261_1, 14);
+      int16x8_t b_32 = vaddq_s16(a_22, b_25);
+      int16x8_t t267 = vsubq_s16(a_22, b_25);
+      int16x8_t b_33 = vaddq_s16(a_23, b_27);
+      int16x8_t t271 = vsubq_s16(a_23, b_27);
+      int16x8_t b_34 = vaddq_s16(a_25, b_28);
+      int16x8_t t275 = vsubq_s16(a_25, b_28);
+      int16x8_t b_35 = vaddq_s16(a_24, b_29);
+      int16x8_t t279 = vsubq_s16(a_24, b_29);
+      int32x4_t t281_0 = vmull_laneq_s16(vget_low_s16(t267), multipliers16_2, 7);
+      int32x4_t t281_1 = vmull_high_laneq_s16(t267, multipliers16_2, 7);
+      int32x4_t t283_0 = vmlsl_laneq_s16(t281_0, vget_low_s16(t271), multipliers16_3, 0);
+      int32x4_t t283_1 = vmlsl_high_laneq_s16(t281_1, t271, multipliers16_3, 0);
+      int16x8_t b_36 = DAEDALUS_NARROW_N(rshrn, s32, s16, t283_0, t283_1, 14);
+      int32x4_t t285_0 = vmull_laneq_s16(vget_low_s16(t267), multipliers16_3, 0);
+      int32x4_t t285_1 = vmull_high_laneq_s16(t267, multipliers16_3, 0);
+      int32x4_t t287_0 = vmlal_laneq_s16(t285_0, vget_low_s16(t271), multipliers16_2, 7);
+      int32x4_t t287_1 = vmlal_high_laneq_s16(t285_1, t271, multipliers16_2, 7);
+      int16x8_t b_37 = DAEDALUS_NARROW_N(rshrn, s32, s16, t287_0, t287_1, 14);
+      int32x4_t t291_0 = vmull_laneq_s16(vget_low_s16(t275), multipliers16_2, 7);
+      int32x4_t t291_1 = vmull_high_laneq_s16(t275, multipliers16_2, 7);
+      int32x4_t t293_0 = vmlsl_laneq_s16(t291_0, vget_low_s16(t279), multipliers16_3, 0);
+      int32x4_t t293_1 = vmlsl_high_laneq_s16(t291_1, t279, multipliers16_3, 0);
+      int16x8_t b_38 = DAEDALUS_NARROW_N(rshrn, s32, s16, t293_0, t293_1, 14);
+      int32x4_t t295_0 = vmull_laneq_s16(vget_low_s16(t275), multipliers16_3, 0);
+      int32x4_t t295_1 = vmull_high_laneq_s16(t275, multipliers16_3, 0);
+      int32x4_t t297_0 = vmlal_laneq_s16(t295_0, vget_low_s16(t279), multipliers16_2, 7);
+      int32x4_t t297_1 = vmlal_high_laneq_s16(t295_1, t279, multipliers16_2, 7);
+      int16x8_t b_39 = DAEDALUS_NARROW_N(rshrn, s32, s16, t297_0, t297_1, 14);
+      int16x8_t odd0_2 = vaddq_s16(a_26, b_32);
+      int16x8_t b_40 = vsubq_s16(a_26, b_32);
+      int16x8_t odd15 = vaddq_s16(a_27, b_33);
+      int16x8_t a_36 = vsubq_s16(a_27, b_33);
+      int16x8_t odd1_2 = vaddq_s16(a_29, b_34);
+      int16x8_t b_41 = vsubq_s16(a_29, b_34);
+      int16x8_t odd14 = vaddq_s16(a_30, b_35);
+      int16x8_t a_37 = vsubq_s16(a_30, b_35);
+      int16x8_t odd2_2 = vaddq_s16(a_34, b_39);
+      int16x8_t b_42 = vsubq_s16(a_34, b_39);
+      int16x8_t odd13 = vaddq_s16(a_35, b_38);
+      int16x8_t a_38 = vsubq_s16(a_35, b_38);
+      int16x8_t odd3_2 = vaddq_s16(a_32, b_37);
+      int16x8_t b_43 = vsubq_s16(a_32, b_37);
+      int16x8_t odd12 = vaddq_s16(a_33, b_36);
+      int16x8_t a_39 = vsubq_s16(a_33, b_36);
+      int32x4_t t333_0 = vmull_laneq_s16(vget_low_s16(a_36), multipliers16, 0);
+      int32x4_t t333_1 = vmull_high_laneq_s16(a_36, multipliers16, 0);
+      int32x4_t t335_0 = vmlal_laneq_s16(t333_0, vget_low_s16(b_40), multipliers16, 0);
+      int32x4_t t335_1 = vmlal_high_laneq_s16(t333_1, b_40, multipliers16, 0);
+      int16x8_t odd8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0, t335_1, 14);
+      int32x4_t t338_0 = vmlsl_laneq_s16(t333_0, vget_low_s16(b_40), multipliers16, 0);
+      int32x4_t t338_1 = vmlsl_high_laneq_s16(t333_1, b_40, multipliers16, 0);
+      int16x8_t odd7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t338_0, t338_1, 14);
+      int32x4_t t341_0 = vmull_laneq_s16(vget_low_s16(a_37), multipliers16, 0);
+      int32x4_t t341_1 = vmull_high_laneq_s16(a_37, multipliers16, 0);
+      int32x4_t t343_0 = vmlal_laneq_s16(t341_0, vget_low_s16(b_41), multipliers16, 0);
+      int32x4_t t343_1 = vmlal_high_laneq_s16(t341_1, b_41, multipliers16, 0);
+      int16x8_t odd9 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0, t343_1, 14);
+      int32x4_t t346_0 = vmlsl_laneq_s16(t341_0, vget_low_s16(b_41), multipliers16, 0);
+      int32x4_t t346_1 = vmlsl_high_laneq_s16(t341_1, b_41, multipliers16, 0);
+      int16x8_t odd6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t346_0, t346_1, 14);
+      int32x4_t t349_0 = vmull_laneq_s16(vget_low_s16(a_38), multipliers16, 0);
+      int32x4_t t349_1 = vmull_high_laneq_s16(a_38, multipliers16, 0);
+      int32x4_t t351_0 = vmlal_laneq_s16(t349_0, vget_low_s16(b_42), multipliers16, 0);
+      int32x4_t t351_1 = vmlal_high_laneq_s16(t349_1, b_42, multipliers16, 0);
+      int16x8_t odd10 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0, t351_1, 14);
+      int32x4_t t354_0 = vmlsl_laneq_s16(t349_0, vget_low_s16(b_42), multipliers16, 0);
+      int32x4_t t354_1 = vmlsl_high_laneq_s16(t349_1, b_42, multipliers16, 0);
+      int16x8_t odd5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t354_0, t354_1, 14);
+      int32x4_t t357_0 = vmull_laneq_s16(vget_low_s16(a_39), multipliers16, 0);
+      int32x4_t t357_1 = vmull_high_laneq_s16(a_39, multipliers16, 0);
+      int32x4_t t359_0 = vmlal_laneq_s16(t357_0, vget_low_s16(b_43), multipliers16, 0);
+      int32x4_t t359_1 = vmlal_high_laneq_s16(t357_1, b_43, multipliers16, 0);
+      int16x8_t odd11 = DAEDALUS_NARROW_N(rshrn, s32, s16, t359_0, t359_1, 14);
+      int32x4_t t362_0 = vmlsl_laneq_s16(t357_0, vget_low_s16(b_43), multipliers16, 0);
+      int32x4_t t362_1 = vmlsl_high_laneq_s16(t357_1, b_43, multipliers16, 0);
+      int16x8_t odd4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t362_0, t362_1, 14);
+      int16x8_t t17 = vld1q_s16(&n_part1[8][8*v]);
+      int16x8_t t365 = vaddq_s16(t17, odd15);
+      int16x8_t t367 = vsubq_s16(t17, odd15);
+      int16x8_t t19 = vld1q_s16(&n_part1[10][8*v]);
+      int16x8_t t369 = vaddq_s16(t19, odd14);
+      int16x8_t t371 = vsubq_s16(t19, odd14);
+      int16x8_t t21 = vld1q_s16(&n_part1[12][8*v]);
+      int16x8_t t373 = vaddq_s16(t21, odd13);
+      int16x8_t t375 = vsubq_s16(t21, odd13);
+      int16x8_t t23 = vld1q_s16(&n_part1[14][8*v]);
+      int16x8_t t377 = vaddq_s16(t23, odd12);
+      int16x8_t t379 = vsubq_s16(t23, odd12);
+      int16x8_t t381 = vaddq_s16(even4_2, odd11);
+      int16x8_t t383 = vsubq_s16(even4_2, odd11);
+      int16x8_t t385 = vaddq_s16(even5_2, odd10);
+      int16x8_t t387 = vsubq_s16(even5_2, odd10);
+      int16x8_t t389 = vaddq_s16(even6_2, odd9);
+      int16x8_t t391 = vsubq_s16(even6_2, odd9);
+      int16x8_t t393 = vaddq_s16(even7_2, odd8);
+      uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t365), vreinterpretq_u16_s16(t369));
+      uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t365), vreinterpretq_u16_s16(t369));
+      uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t373), vreinterpretq_u16_s16(t377));
+      uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t373), vreinterpretq_u16_s16(t377));
+      uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t381), vreinterpretq_u16_s16(t385));
+      uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(t381), vreinterpretq_u16_s16(t385));
+      uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(t389), vreinterpretq_u16_s16(t393));
+      uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(t389), vreinterpretq_u16_s16(t393));
+      uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+      uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
           vreinterpretq_u32_u16(t0_2)));
-      const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+      uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
           vreinterpretq_u32_u16(t0_3)));
-      const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+      uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
           vreinterpretq_u32_u16(t0_6)));
-      const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+      uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
           vreinterpretq_u32_u16(t0_7)));
-      const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
-      const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+      uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
           vreinterpretq_u64_u16(t1_4)));
-      const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+      uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
           vreinterpretq_u64_u16(t1_5)));
-      const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+      uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
           vreinterpretq_u64_u16(t1_6)));
-      const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+      uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
           vreinterpretq_u64_u16(t1_7)));
       vst1q_u16((uint16_t *)&rows[8*v][0], row0);
       vst1q_u16((uint16_t *)&rows[8*v + 1][0], row1);
@@ -3550,54 +3505,46 @@ static inline void one_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_st
       vst1q_u16((uint16_t *)&rows[8*v + 5][0], row5);
       vst1q_u16((uint16_t *)&rows[8*v + 6][0], row6);
       vst1q_u16((uint16_t *)&rows[8*v + 7][0], row7);
-      const int16x8_t t395 = vsubq_s16(even7_2, odd8);
-      const uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t395),
-          vreinterpretq_u16_s16(t391));
-      const uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t395),
-          vreinterpretq_u16_s16(t391));
-      const uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t387),
-          vreinterpretq_u16_s16(t383));
-      const uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t387),
-          vreinterpretq_u16_s16(t383));
-      const uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t379),
-          vreinterpretq_u16_s16(t375));
-      const uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t379),
-          vreinterpretq_u16_s16(t375));
-      const uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t371),
-          vreinterpretq_u16_s16(t367));
-      const uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t371),
-          vreinterpretq_u16_s16(t367));
-      const uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+      int16x8_t t395 = vsubq_s16(even7_2, odd8);
+      uint16x8_t t0_0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t395), vreinterpretq_u16_s16(t391));
+      uint16x8_t t0_1_2 = vtrn2q_u16(vreinterpretq_u16_s16(t395), vreinterpretq_u16_s16(t391));
+      uint16x8_t t0_2_2 = vtrn1q_u16(vreinterpretq_u16_s16(t387), vreinterpretq_u16_s16(t383));
+      uint16x8_t t0_3_2 = vtrn2q_u16(vreinterpretq_u16_s16(t387), vreinterpretq_u16_s16(t383));
+      uint16x8_t t0_4_2 = vtrn1q_u16(vreinterpretq_u16_s16(t379), vreinterpretq_u16_s16(t375));
+      uint16x8_t t0_5_2 = vtrn2q_u16(vreinterpretq_u16_s16(t379), vreinterpretq_u16_s16(t375));
+      uint16x8_t t0_6_2 = vtrn1q_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(t367));
+      uint16x8_t t0_7_2 = vtrn2q_u16(vreinterpretq_u16_s16(t371), vreinterpretq_u16_s16(t367));
+      uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+      uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
           vreinterpretq_u32_u16(t0_2_2)));
-      const uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+      uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
           vreinterpretq_u32_u16(t0_3_2)));
-      const uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+      uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
           vreinterpretq_u32_u16(t0_6_2)));
-      const uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+      uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
           vreinterpretq_u32_u16(t0_7_2)));
-      const uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
-      const uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+      uint16x8_t row4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
           vreinterpretq_u64_u16(t1_4_2)));
-      const uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+      uint16x8_t row5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
           vreinterpretq_u64_u16(t1_5_2)));
-      const uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+      uint16x8_t row6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
           vreinterpretq_u64_u16(t1_6_2)));
-      const uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+      uint16x8_t row7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
           vreinterpretq_u64_u16(t1_7_2)));
       vst1q_u16((uint16_t *)&rows[8*v][24], row0_2);
       vst1q_u16((uint16_t *)&rows[8*v + 1][24], row1_2);
@@ -3607,72 +3554,64 @@ static inline void one_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_st
       vst1q_u16((uint16_t *)&rows[8*v + 5][24], row5_2);
       vst1q_u16((uint16_t *)&rows[8*v + 6][24], row6_2);
       vst1q_u16((uint16_t *)&rows[8*v + 7][24], row7_2);
-      const int16x8_t t397 = vaddq_s16(even8, odd7_2);
-      const int16x8_t t399 = vsubq_s16(even8, odd7_2);
-      const int16x8_t t401 = vaddq_s16(even9, odd6_2);
-      const int16x8_t t403 = vsubq_s16(even9, odd6_2);
-      const int16x8_t t405 = vaddq_s16(even10, odd5_2);
-      const int16x8_t t407 = vsubq_s16(even10, odd5_2);
-      const int16x8_t t409 = vaddq_s16(even11, odd4_2);
-      const int16x8_t t411 = vsubq_s16(even11, odd4_2);
-      const int16x8_t t24 = vld1q_s16(&n_part1[15][8*v]);
-      const int16x8_t t413 = vaddq_s16(t24, odd3_2);
-      const int16x8_t t415 = vsubq_s16(t24, odd3_2);
-      const int16x8_t t22 = vld1q_s16(&n_part1[13][8*v]);
-      const int16x8_t t417 = vaddq_s16(t22, odd2_2);
-      const int16x8_t t419 = vsubq_s16(t22, odd2_2);
-      const int16x8_t t20 = vld1q_s16(&n_part1[11][8*v]);
-      const int16x8_t t421 = vaddq_s16(t20, odd1_2);
-      const int16x8_t t423 = vsubq_s16(t20, odd1_2);
-      const int16x8_t t18 = vld1q_s16(&n_part1[9][8*v]);
-      const int16x8_t t425 = vaddq_s16(t18, odd0_2);
-      const uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t397),
-          vreinterpretq_u16_s16(t401));
-      const uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t397),
-          vreinterpretq_u16_s16(t401));
-      const uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t405),
-          vreinterpretq_u16_s16(t409));
-      const uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t405),
-          vreinterpretq_u16_s16(t409));
-      const uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t413),
-          vreinterpretq_u16_s16(t417));
-      const uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t413),
-          vreinterpretq_u16_s16(t417));
-      const uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t421),
-          vreinterpretq_u16_s16(t425));
-      const uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t421),
-          vreinterpretq_u16_s16(t425));
-      const uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
+      int16x8_t t397 = vaddq_s16(even8, odd7_2);
+      int16x8_t t399 = vsubq_s16(even8, odd7_2);
+      int16x8_t t401 = vaddq_s16(even9, odd6_2);
+      int16x8_t t403 = vsubq_s16(even9, odd6_2);
+      int16x8_t t405 = vaddq_s16(even10, odd5_2);
+      int16x8_t t407 = vsubq_s16(even10, odd5_2);
+      int16x8_t t409 = vaddq_s16(even11, odd4_2);
+      int16x8_t t411 = vsubq_s16(even11, odd4_2);
+      int16x8_t t24 = vld1q_s16(&n_part1[15][8*v]);
+      int16x8_t t413 = vaddq_s16(t24, odd3_2);
+      int16x8_t t415 = vsubq_s16(t24, odd3_2);
+      int16x8_t t22 = vld1q_s16(&n_part1[13][8*v]);
+      int16x8_t t417 = vaddq_s16(t22, odd2_2);
+      int16x8_t t419 = vsubq_s16(t22, odd2_2);
+      int16x8_t t20 = vld1q_s16(&n_part1[11][8*v]);
+      int16x8_t t421 = vaddq_s16(t20, odd1_2);
+      int16x8_t t423 = vsubq_s16(t20, odd1_2);
+      int16x8_t t18 = vld1q_s16(&n_part1[9][8*v]);
+      int16x8_t t425 = vaddq_s16(t18, odd0_2);
+      uint16x8_t t0_0_3 = vtrn1q_u16(vreinterpretq_u16_s16(t397), vreinterpretq_u16_s16(t401));
+      uint16x8_t t0_1_3 = vtrn2q_u16(vreinterpretq_u16_s16(t397), vreinterpretq_u16_s16(t401));
+      uint16x8_t t0_2_3 = vtrn1q_u16(vreinterpretq_u16_s16(t405), vreinterpretq_u16_s16(t409));
+      uint16x8_t t0_3_3 = vtrn2q_u16(vreinterpretq_u16_s16(t405), vreinterpretq_u16_s16(t409));
+      uint16x8_t t0_4_3 = vtrn1q_u16(vreinterpretq_u16_s16(t413), vreinterpretq_u16_s16(t417));
+      uint16x8_t t0_5_3 = vtrn2q_u16(vreinterpretq_u16_s16(t413), vreinterpretq_u16_s16(t417));
+      uint16x8_t t0_6_3 = vtrn1q_u16(vreinterpretq_u16_s16(t421), vreinterpretq_u16_s16(t425));
+      uint16x8_t t0_7_3 = vtrn2q_u16(vreinterpretq_u16_s16(t421), vreinterpretq_u16_s16(t425));
+      uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
           vreinterpretq_u32_u16(t0_2_3)));
-      const uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
+      uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
           vreinterpretq_u32_u16(t0_2_3)));
-      const uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
+      uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
           vreinterpretq_u32_u16(t0_3_3)));
-      const uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
+      uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
           vreinterpretq_u32_u16(t0_3_3)));
-      const uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
+      uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
           vreinterpretq_u32_u16(t0_6_3)));
-      const uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
+      uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
           vreinterpretq_u32_u16(t0_6_3)));
-      const uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
+      uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
           vreinterpretq_u32_u16(t0_7_3)));
-      const uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
+      uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
           vreinterpretq_u32_u16(t0_7_3)));
-      const uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
+      uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
           vreinterpretq_u64_u16(t1_4_3)));
-      const uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
+      uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
           vreinterpretq_u64_u16(t1_5_3)));
-      const uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
+      uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
           vreinterpretq_u64_u16(t1_6_3)));
-      const uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
+      uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
           vreinterpretq_u64_u16(t1_7_3)));
-      const uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
+      uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
           vreinterpretq_u64_u16(t1_4_3)));
-      const uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
+      uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
           vreinterpretq_u64_u16(t1_5_3)));
-      const uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
+      uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
           vreinterpretq_u64_u16(t1_6_3)));
-      const uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
+      uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
           vreinterpretq_u64_u16(t1_7_3)));
       vst1q_u16((uint16_t *)&rows[8*v][8], row0_3);
       vst1q_u16((uint16_t *)&rows[8*v + 1][8], row1_3);
@@ -3682,54 +3621,46 @@ static inline void one_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_st
       vst1q_u16((uint16_t *)&rows[8*v + 5][8], row5_3);
       vst1q_u16((uint16_t *)&rows[8*v + 6][8], row6_3);
       vst1q_u16((uint16_t *)&rows[8*v + 7][8], row7_3);
-      const int16x8_t t427 = vsubq_s16(t18, odd0_2);
-      const uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t427),
-          vreinterpretq_u16_s16(t423));
-      const uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t427),
-          vreinterpretq_u16_s16(t423));
-      const uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t419),
-          vreinterpretq_u16_s16(t415));
-      const uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t419),
-          vreinterpretq_u16_s16(t415));
-      const uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t411),
-          vreinterpretq_u16_s16(t407));
-      const uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t411),
-          vreinterpretq_u16_s16(t407));
-      const uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t403),
-          vreinterpretq_u16_s16(t399));
-      const uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t403),
-          vreinterpretq_u16_s16(t399));
-      const uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
+      int16x8_t t427 = vsubq_s16(t18, odd0_2);
+      uint16x8_t t0_0_4 = vtrn1q_u16(vreinterpretq_u16_s16(t427), vreinterpretq_u16_s16(t423));
+      uint16x8_t t0_1_4 = vtrn2q_u16(vreinterpretq_u16_s16(t427), vreinterpretq_u16_s16(t423));
+      uint16x8_t t0_2_4 = vtrn1q_u16(vreinterpretq_u16_s16(t419), vreinterpretq_u16_s16(t415));
+      uint16x8_t t0_3_4 = vtrn2q_u16(vreinterpretq_u16_s16(t419), vreinterpretq_u16_s16(t415));
+      uint16x8_t t0_4_4 = vtrn1q_u16(vreinterpretq_u16_s16(t411), vreinterpretq_u16_s16(t407));
+      uint16x8_t t0_5_4 = vtrn2q_u16(vreinterpretq_u16_s16(t411), vreinterpretq_u16_s16(t407));
+      uint16x8_t t0_6_4 = vtrn1q_u16(vreinterpretq_u16_s16(t403), vreinterpretq_u16_s16(t399));
+      uint16x8_t t0_7_4 = vtrn2q_u16(vreinterpretq_u16_s16(t403), vreinterpretq_u16_s16(t399));
+      uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
           vreinterpretq_u32_u16(t0_2_4)));
-      const uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
+      uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
           vreinterpretq_u32_u16(t0_2_4)));
-      const uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
+      uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
           vreinterpretq_u32_u16(t0_3_4)));
-      const uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
+      uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
           vreinterpretq_u32_u16(t0_3_4)));
-      const uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
+      uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
           vreinterpretq_u32_u16(t0_6_4)));
-      const uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
+      uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
           vreinterpretq_u32_u16(t0_6_4)));
-      const uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
+      uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
           vreinterpretq_u32_u16(t0_7_4)));
-      const uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
+      uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
           vreinterpretq_u32_u16(t0_7_4)));
-      const uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
+      uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
           vreinterpretq_u64_u16(t1_4_4)));
-      const uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
+      uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
           vreinterpretq_u64_u16(t1_5_4)));
-      const uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
+      uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
           vreinterpretq_u64_u16(t1_6_4)));
-      const uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
+      uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
           vreinterpretq_u64_u16(t1_7_4)));
-      const uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
+      uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
           vreinterpretq_u64_u16(t1_4_4)));
-      const uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
+      uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
           vreinterpretq_u64_u16(t1_5_4)));
-      const uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
+      uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
           vreinterpretq_u64_u16(t1_6_4)));
-      const uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
+      uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
           vreinterpretq_u64_u16(t1_7_4)));
       vst1q_u16((uint16_t *)&rows[8*v][16], row0_4);
       vst1q_u16((uint16_t *)&rows[8*v + 1][16], row1_4);
@@ -3744,686 +3675,676 @@ static inline void one_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_st
   /* stage 3 of 4: x = 0..3, x_in = 0..7; writes n_part2 */
   {
     for (int x = 0; x < 4; x++) {
-      const int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
-      const int32x4_t t3_0_2 = vmull_laneq_s16(vget_low_s16(x0_2), multipliers16, 0);
-      const int32x4_t t3_1_2 = vmull_high_laneq_s16(x0_2, multipliers16, 0);
-      const int16x8_t x16_2 = vld1q_s16(&rows[16][8*x]);
-      const int32x4_t t5_0_2 = vmlal_laneq_s16(t3_0_2, vget_low_s16(x16_2), multipliers16, 0);
-      const int32x4_t t5_1_2 = vmlal_high_laneq_s16(t3_1_2, x16_2, multipliers16, 0);
-      const int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t5_0_2, t5_1_2, 14);
-      const int32x4_t t8_0_2 = vmlsl_laneq_s16(t3_0_2, vget_low_s16(x16_2), multipliers16, 0);
-      const int32x4_t t8_1_2 = vmlsl_high_laneq_s16(t3_1_2, x16_2, multipliers16, 0);
-      const int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t8_0_2, t8_1_2, 14);
-      const int16x8_t x8_2 = vld1q_s16(&rows[8][8*x]);
-      const int32x4_t t13_0_2 = vmull_laneq_s16(vget_low_s16(x8_2), multipliers16, 1);
-      const int32x4_t t13_1_2 = vmull_high_laneq_s16(x8_2, multipliers16, 1);
-      const int16x8_t x24_2 = vld1q_s16(&rows[24][8*x]);
-      const int32x4_t t17_0_2 = vmlsl_laneq_s16(t13_0_2, vget_low_s16(x24_2), multipliers16, 2);
-      const int32x4_t t17_1_2 = vmlsl_high_laneq_s16(t13_1_2, x24_2, multipliers16, 2);
-      const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0_2, t17_1_2, 14);
-      const int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(x8_2), multipliers16, 2);
-      const int32x4_t t19_1_2 = vmull_high_laneq_s16(x8_2, multipliers16, 2);
-      const int32x4_t t21_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(x24_2), multipliers16, 1);
-      const int32x4_t t21_1_2 = vmlal_high_laneq_s16(t19_1_2, x24_2, multipliers16, 1);
-      const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
-      const int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
-      const int32x4_t t27_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 3);
-      const int32x4_t t27_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 3);
-      const int16x8_t x28_2 = vld1q_s16(&rows[28][8*x]);
-      const int32x4_t t31_0_2 = vmlsl_laneq_s16(t27_0_2, vget_low_s16(x28_2), multipliers16, 4);
-      const int32x4_t t31_1_2 = vmlsl_high_laneq_s16(t27_1_2, x28_2, multipliers16, 4);
-      const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t31_0_2, t31_1_2, 14);
-      const int32x4_t t33_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 4);
-      const int32x4_t t33_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 4);
-      const int32x4_t t35_0_2 = vmlal_laneq_s16(t33_0_2, vget_low_s16(x28_2), multipliers16, 3);
-      const int32x4_t t35_1_2 = vmlal_high_laneq_s16(t33_1_2, x28_2, multipliers16, 3);
-      const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t35_0_2, t35_1_2, 14);
-      const int16x8_t x20_2 = vld1q_s16(&rows[20][8*x]);
-      const int32x4_t t41_0_2 = vmull_laneq_s16(vget_low_s16(x20_2), multipliers16, 5);
-      const int32x4_t t41_1_2 = vmull_high_laneq_s16(x20_2, multipliers16, 5);
-      const int16x8_t x12_2 = vld1q_s16(&rows[12][8*x]);
-      const int32x4_t t45_0_2 = vmlsl_laneq_s16(t41_0_2, vget_low_s16(x12_2), multipliers16, 6);
-      const int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t41_1_2, x12_2, multipliers16, 6);
-      const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
-      const int32x4_t t47_0_3 = vmull_laneq_s16(vget_low_s16(x20_2), multipliers16, 6);
-      const int32x4_t t47_1_3 = vmull_high_laneq_s16(x20_2, multipliers16, 6);
-      const int32x4_t t49_0_3 = vmlal_laneq_s16(t47_0_3, vget_low_s16(x12_2), multipliers16, 5);
-      const int32x4_t t49_1_3 = vmlal_high_laneq_s16(t47_1_3, x12_2, multipliers16, 5);
-      const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_3, t49_1_3, 14);
-      const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-      const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-      const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
-      const int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
-      const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-      const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-      const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-      const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-      const int32x4_t t69_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
-      const int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
-      const int32x4_t t71_0_3 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
-      const int32x4_t t71_1_3 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-      const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_3, t71_1_3, 14);
-      const int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
-      const int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-      const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0_2, t74_1_2, 14);
-      const int16x8_t even0_3 = vaddq_s16(e0_2, o7_2);
-      const int16x8_t even7_3 = vsubq_s16(e0_2, o7_2);
+      int16x8_t x0_2 = vld1q_s16(&rows[0][8*x]);
+      int32x4_t t3_0_2 = vmull_laneq_s16(vget_low_s16(x0_2), multipliers16, 0);
+      int32x4_t t3_1_2 = vmull_high_laneq_s16(x0_2, multipliers16, 0);
+      int16x8_t x16_2 = vld1q_s16(&rows[16][8*x]);
+      int32x4_t t5_0_2 = vmlal_laneq_s16(t3_0_2, vget_low_s16(x16_2), multipliers16, 0);
+      int32x4_t t5_1_2 = vmlal_high_laneq_s16(t3_1_2, x16_2, multipliers16, 0);
+      int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t5_0_2, t5_1_2, 14);
+      int32x4_t t8_0_2 = vmlsl_laneq_s16(t3_0_2, vget_low_s16(x16_2), multipliers16, 0);
+      int32x4_t t8_1_2 = vmlsl_high_laneq_s16(t3_1_2, x16_2, multipliers16, 0);
+      int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t8_0_2, t8_1_2, 14);
+      int16x8_t x8_2 = vld1q_s16(&rows[8][8*x]);
+      int32x4_t t13_0_2 = vmull_laneq_s16(vget_low_s16(x8_2), multipliers16, 1);
+      int32x4_t t13_1_2 = vmull_high_laneq_s16(x8_2, multipliers16, 1);
+      int16x8_t x24_2 = vld1q_s16(&rows[24][8*x]);
+      int32x4_t t17_0_2 = vmlsl_laneq_s16(t13_0_2, vget_low_s16(x24_2), multipliers16, 2);
+      int32x4_t t17_1_2 = vmlsl_high_laneq_s16(t13_1_2, x24_2, multipliers16, 2);
+      int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0_2, t17_1_2, 14);
+      int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(x8_2), multipliers16, 2);
+      int32x4_t t19_1_2 = vmull_high_laneq_s16(x8_2, multipliers16, 2);
+      int32x4_t t21_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(x24_2), multipliers16, 1);
+      int32x4_t t21_1_2 = vmlal_high_laneq_s16(t19_1_2, x24_2, multipliers16, 1);
+      int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
+      int16x8_t x4_2 = vld1q_s16(&rows[4][8*x]);
+      int32x4_t t27_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 3);
+      int32x4_t t27_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 3);
+      int16x8_t x28_2 = vld1q_s16(&rows[28][8*x]);
+      int32x4_t t31_0_2 = vmlsl_laneq_s16(t27_0_2, vget_low_s16(x28_2), multipliers16, 4);
+      int32x4_t t31_1_2 = vmlsl_high_laneq_s16(t27_1_2, x28_2, multipliers16, 4);
+      int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t31_0_2, t31_1_2, 14);
+      int32x4_t t33_0_2 = vmull_laneq_s16(vget_low_s16(x4_2), multipliers16, 4);
+      int32x4_t t33_1_2 = vmull_high_laneq_s16(x4_2, multipliers16, 4);
+      int32x4_t t35_0_2 = vmlal_laneq_s16(t33_0_2, vget_low_s16(x28_2), multipliers16, 3);
+      int32x4_t t35_1_2 = vmlal_high_laneq_s16(t33_1_2, x28_2, multipliers16, 3);
+      int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t35_0_2, t35_1_2, 14);
+      int16x8_t x20_2 = vld1q_s16(&rows[20][8*x]);
+      int32x4_t t41_0_2 = vmull_laneq_s16(vget_low_s16(x20_2), multipliers16, 5);
+      int32x4_t t41_1_2 = vmull_high_laneq_s16(x20_2, multipliers16, 5);
+      int16x8_t x12_2 = vld1q_s16(&rows[12][8*x]);
+      int32x4_t t45_0_2 = vmlsl_laneq_s16(t41_0_2, vget_low_s16(x12_2), multipliers16, 6);
+      int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t41_1_2, x12_2, multipliers16, 6);
+      int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
+      int32x4_t t47_0_3 = vmull_laneq_s16(vget_low_s16(x20_2), multipliers16, 6);
+      int32x4_t t47_1_3 = vmull_high_laneq_s16(x20_2, multipliers16, 6);
+      int32x4_t t49_0_3 = vmlal_laneq_s16(t47_0_3, vget_low_s16(x12_2), multipliers16, 5);
+      int32x4_t t49_1_3 = vmlal_high_laneq_s16(t47_1_3, x12_2, multipliers16, 5);
+      int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_3, t49_1_3, 14);
+      int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+      int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+      int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
+      int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
+      int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+      int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+      int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+      int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+      int32x4_t t69_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
+      int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
+      int32x4_t t71_0_3 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+      int32x4_t t71_1_3 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+      int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_3, t71_1_3, 14);
+      int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+      int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+      int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0_2, t74_1_2, 14);
+      int16x8_t even0_3 = vaddq_s16(e0_2, o7_2);
+      int16x8_t even7_3 = vsubq_s16(e0_2, o7_2);
       vst1q_s16(&n_part2[0][8*x], even7_3);
-      const int16x8_t even1_3 = vaddq_s16(e1_2, m6_2);
-      const int16x8_t even6_3 = vsubq_s16(e1_2, m6_2);
+      int16x8_t even1_3 = vaddq_s16(e1_2, m6_2);
+      int16x8_t even6_3 = vsubq_s16(e1_2, m6_2);
       vst1q_s16(&n_part2[1][8*x], even6_3);
-      const int16x8_t even2_3 = vaddq_s16(e2_2, m5_2);
-      const int16x8_t even5_3 = vsubq_s16(e2_2, m5_2);
+      int16x8_t even2_3 = vaddq_s16(e2_2, m5_2);
+      int16x8_t even5_3 = vsubq_s16(e2_2, m5_2);
       vst1q_s16(&n_part2[2][8*x], even5_3);
-      const int16x8_t even3_3 = vaddq_s16(e3_2, o4_2);
-      const int16x8_t even4_3 = vsubq_s16(e3_2, o4_2);
+      int16x8_t even3_3 = vaddq_s16(e3_2, o4_2);
+      int16x8_t even4_3 = vsubq_s16(e3_2, o4_2);
       vst1q_s16(&n_part2[3][8*x], even4_3);
-      const int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
-      const int32x4_t t95_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 7);
-      const int32x4_t t95_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 7);
-      const int16x8_t x30_2 = vld1q_s16(&rows[30][8*x]);
-      const int32x4_t t99_0_3 = vmlsl_laneq_s16(t95_0_2, vget_low_s16(x30_2), multipliers16_2, 0);
-      const int32x4_t t99_1_3 = vmlsl_high_laneq_s16(t95_1_2, x30_2, multipliers16_2, 0);
-      const int16x8_t a_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t99_0_3, t99_1_3, 14);
-      const int32x4_t t101_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16_2, 0);
-      const int32x4_t t101_1_2 = vmull_high_laneq_s16(x2_2, multipliers16_2, 0);
-      const int32x4_t t103_0_3 = vmlal_laneq_s16(t101_0_2, vget_low_s16(x30_2), multipliers16, 7);
-      const int32x4_t t103_1_3 = vmlal_high_laneq_s16(t101_1_2, x30_2, multipliers16, 7);
-      const int16x8_t a_41 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_3, t103_1_3, 14);
-      const int16x8_t x18_2 = vld1q_s16(&rows[18][8*x]);
-      const int32x4_t t109_0_2 = vmull_laneq_s16(vget_low_s16(x18_2), multipliers16_2, 1);
-      const int32x4_t t109_1_2 = vmull_high_laneq_s16(x18_2, multipliers16_2, 1);
-      const int16x8_t x14_2 = vld1q_s16(&rows[14][8*x]);
-      const int32x4_t t113_0_3 = vmlsl_laneq_s16(t109_0_2, vget_low_s16(x14_2), multipliers16_2, 2);
-      const int32x4_t t113_1_3 = vmlsl_high_laneq_s16(t109_1_2, x14_2, multipliers16_2, 2);
-      const int16x8_t b_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t113_0_3, t113_1_3, 14);
-      const int32x4_t t115_0_2 = vmull_laneq_s16(vget_low_s16(x18_2), multipliers16_2, 2);
-      const int32x4_t t115_1_2 = vmull_high_laneq_s16(x18_2, multipliers16_2, 2);
-      const int32x4_t t117_0_3 = vmlal_laneq_s16(t115_0_2, vget_low_s16(x14_2), multipliers16_2, 1);
-      const int32x4_t t117_1_3 = vmlal_high_laneq_s16(t115_1_2, x14_2, multipliers16_2, 1);
-      const int16x8_t b_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_3, t117_1_3, 14);
-      const int16x8_t x10_2 = vld1q_s16(&rows[10][8*x]);
-      const int32x4_t t123_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16_2, 3);
-      const int32x4_t t123_1_2 = vmull_high_laneq_s16(x10_2, multipliers16_2, 3);
-      const int16x8_t x22_2 = vld1q_s16(&rows[22][8*x]);
-      const int32x4_t t127_0_3 = vmlsl_laneq_s16(t123_0_2, vget_low_s16(x22_2), multipliers16_2, 4);
-      const int32x4_t t127_1_3 = vmlsl_high_laneq_s16(t123_1_2, x22_2, multipliers16_2, 4);
-      const int16x8_t b_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0_3, t127_1_3, 14);
-      const int32x4_t t129_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16_2, 4);
-      const int32x4_t t129_1_2 = vmull_high_laneq_s16(x10_2, multipliers16_2, 4);
-      const int32x4_t t131_0_3 = vmlal_laneq_s16(t129_0_2, vget_low_s16(x22_2), multipliers16_2, 3);
-      const int32x4_t t131_1_3 = vmlal_high_laneq_s16(t129_1_2, x22_2, multipliers16_2, 3);
-      const int16x8_t b_47 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_3, t131_1_3, 14);
-      const int16x8_t x26_2 = vld1q_s16(&rows[26][8*x]);
-      const int32x4_t t137_0_2 = vmull_laneq_s16(vget_low_s16(x26_2), multipliers16_2, 5);
-      const int32x4_t t137_1_2 = vmull_high_laneq_s16(x26_2, multipliers16_2, 5);
-      const int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
-      const int32x4_t t141_0_3 = vmlsl_laneq_s16(t137_0_2, vget_low_s16(x6_2), multipliers16_2, 6);
-      const int32x4_t t141_1_3 = vmlsl_high_laneq_s16(t137_1_2, x6_2, multipliers16_2, 6);
-      const int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0_3, t141_1_3, 14);
-      const int32x4_t t143_0_2 = vmull_laneq_s16(vget_low_s16(x26_2), multipliers16_2, 6);
-      const int32x4_t t143_1_2 = vmull_high_laneq_s16(x26_2, multipliers16_2, 6);
-      const int32x4_t t145_0_3 = vmlal_laneq_s16(t143_0_2, vget_low_s16(x6_2), multipliers16_2, 5);
-      const int32x4_t t145_1_3 = vmlal_high_laneq_s16(t143_1_2, x6_2, multipliers16_2, 5);
-      const int16x8_t turned1_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_3, t145_1_3, 14);
-      const int16x8_t a_42 = vaddq_s16(a_40, b_44);
-      const int16x8_t b_48 = vsubq_s16(a_40, b_44);
-      const int16x8_t a_43 = vaddq_s16(a_41, b_45);
-      const int16x8_t a_44 = vsubq_s16(a_41, b_45);
-      const int32x4_t t157_0_2 = vmull_laneq_s16(vget_low_s16(a_44), multipliers16, 1);
-      const int32x4_t t157_1_2 = vmull_high_laneq_s16(a_44, multipliers16, 1);
-      const int32x4_t t159_0_2 = vmlsl_laneq_s16(t157_0_2, vget_low_s16(b_48), multipliers16, 2);
-      const int32x4_t t159_1_2 = vmlsl_high_laneq_s16(t157_1_2, b_48, multipliers16, 2);
-      const int16x8_t a_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0_2, t159_1_2, 14);
-      const int32x4_t t161_0_3 = vmull_laneq_s16(vget_low_s16(a_44), multipliers16, 2);
-      const int32x4_t t161_1_3 = vmull_high_laneq_s16(a_44, multipliers16, 2);
-      const int32x4_t t163_0_3 = vmlal_laneq_s16(t161_0_3, vget_low_s16(b_48), multipliers16, 1);
-      const int32x4_t t163_1_3 = vmlal_high_laneq_s16(t161_1_3, b_48, multipliers16, 1);
-      const int16x8_t a_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_3, t163_1_3, 14);
-      const int16x8_t b_49 = vaddq_s16(turned0_3, b_46);
-      const int16x8_t t169_2 = vsubq_s16(turned0_3, b_46);
-      const int16x8_t b_50 = vaddq_s16(turned1_3, b_47);
-      const int16x8_t t173_3 = vsubq_s16(turned1_3, b_47);
-      const int32x4_t t176_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_2, 7);
-      const int32x4_t t176_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_2, 7);
-      const int32x4_t t179_0_2 = vmlsl_laneq_s16(t176_0_2, vget_low_s16(t173_3), multipliers16_3,
-          0);
-      const int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t176_1_2, t173_3, multipliers16_3, 0);
-      const int16x8_t b_51 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
-      const int32x4_t t181_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_3, 0);
-      const int32x4_t t181_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_3, 0);
-      const int32x4_t t183_0_3 = vmlal_laneq_s16(t181_0_2, vget_low_s16(t173_3), multipliers16_2,
-          7);
-      const int32x4_t t183_1_3 = vmlal_high_laneq_s16(t181_1_2, t173_3, multipliers16_2, 7);
-      const int16x8_t b_52 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_3, t183_1_3, 14);
-      const int16x8_t odd0_3 = vaddq_s16(a_42, b_49);
+      int16x8_t x2_2 = vld1q_s16(&rows[2][8*x]);
+      int32x4_t t95_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16, 7);
+      int32x4_t t95_1_2 = vmull_high_laneq_s16(x2_2, multipliers16, 7);
+      int16x8_t x30_2 = vld1q_s16(&rows[30][8*x]);
+      int32x4_t t99_0_3 = vmlsl_laneq_s16(t95_0_2, vget_low_s16(x30_2), multipliers16_2, 0);
+      int32x4_t t99_1_3 = vmlsl_high_laneq_s16(t95_1_2, x30_2, multipliers16_2, 0);
+      int16x8_t a_40 = DAEDALUS_NARROW_N(rshrn, s32, s16, t99_0_3, t99_1_3, 14);
+      int32x4_t t101_0_2 = vmull_laneq_s16(vget_low_s16(x2_2), multipliers16_2, 0);
+      int32x4_t t101_1_2 = vmull_high_laneq_s16(x2_2, multipliers16_2, 0);
+      int32x4_t t103_0_3 = vmlal_laneq_s16(t101_0_2, vget_low_s16(x30_2), multipliers16, 7);
+      int32x4_t t103_1_3 = vmlal_high_laneq_s16(t101_1_2, x30_2, multipliers16, 7);
+      int16x8_t a_41 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_3, t103_1_3, 14);
+      int16x8_t x18_2 = vld1q_s16(&rows[18][8*x]);
+      int32x4_t t109_0_2 = vmull_laneq_s16(vget_low_s16(x18_2), multipliers16_2, 1);
+      int32x4_t t109_1_2 = vmull_high_laneq_s16(x18_2, multipliers16_2, 1);
+      int16x8_t x14_2 = vld1q_s16(&rows[14][8*x]);
+      int32x4_t t113_0_3 = vmlsl_laneq_s16(t109_0_2, vget_low_s16(x14_2), multipliers16_2, 2);
+      int32x4_t t113_1_3 = vmlsl_high_laneq_s16(t109_1_2, x14_2, multipliers16_2, 2);
+      int16x8_t b_44 = DAEDALUS_NARROW_N(rshrn, s32, s16, t113_0_3, t113_1_3, 14);
+      int32x4_t t115_0_2 = vmull_laneq_s16(vget_low_s16(x18_2), multipliers16_2, 2);
+      int32x4_t t115_1_2 = vmull_high_laneq_s16(x18_2, multipliers16_2, 2);
+      int32x4_t t117_0_3 = vmlal_laneq_s16(t115_0_2, vget_low_s16(x14_2), multipliers16_2, 1);
+      int32x4_t t117_1_3 = vmlal_high_laneq_s16(t115_1_2, x14_2, multipliers16_2, 1);
+      int16x8_t b_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_3, t117_1_3, 14);
+      int16x8_t x10_2 = vld1q_s16(&rows[10][8*x]);
+      int32x4_t t123_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16_2, 3);
+      int32x4_t t123_1_2 = vmull_high_laneq_s16(x10_2, multipliers16_2, 3);
+      int16x8_t x22_2 = vld1q_s16(&rows[22][8*x]);
+      int32x4_t t127_0_3 = vmlsl_laneq_s16(t123_0_2, vget_low_s16(x22_2), multipliers16_2, 4);
+      int32x4_t t127_1_3 = vmlsl_high_laneq_s16(t123_1_2, x22_2, multipliers16_2, 4);
+      int16x8_t b_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t127_0_3, t127_1_3, 14);
+      int32x4_t t129_0_2 = vmull_laneq_s16(vget_low_s16(x10_2), multipliers16_2, 4);
+      int32x4_t t129_1_2 = vmull_high_laneq_s16(x10_2, multipliers16_2, 4);
+      int32x4_t t131_0_3 = vmlal_laneq_s16(t129_0_2, vget_low_s16(x22_2), multipliers16_2, 3);
+      int32x4_t t131_1_3 = vmlal_high_laneq_s16(t129_1_2, x22_2, multipliers16_2, 3);
+      int16x8_t b_47 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_3, t131_1_3, 14);
+      int16x8_t x26_2 = vld1q_s16(&rows[26][8*x]);
+      int32x4_t t137_0_2 = vmull_laneq_s16(vget_low_s16(x26_2), multipliers16_2, 5);
+      int32x4_t t137_1_2 = vmull_high_laneq_s16(x26_2, multipliers16_2, 5);
+      int16x8_t x6_2 = vld1q_s16(&rows[6][8*x]);
+      int32x4_t t141_0_3 = vmlsl_laneq_s16(t137_0_2, vget_low_s16(x6_2), multipliers16_2, 6);
+      int32x4_t t141_1_3 = vmlsl_high_laneq_s16(t137_1_2, x6_2, multipliers16_2, 6);
+      int16x8_t turned0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t141_0_3, t141_1_3, 14);
+      int32x4_t t143_0_2 = vmull_laneq_s16(vget_low_s16(x26_2), multipliers16_2, 6);
+      int32x4_t t143_1_2 = vmull_high_laneq_s16(x26_2, multipliers16_2, 6);
+      int32x4_t t145_0_3 = vmlal_laneq_s16(t143_0_2, vget_low_s16(x6_2), multipliers16_2, 5);
+      int32x4_t t145_1_3 = vmlal_high_laneq_s16(t143_1_2, x6_2, multipliers16_2, 5);
+      int16x8_t turned1_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_3, t145_1_3, 14);
+      int16x8_t a_42 = vaddq_s16(a_40, b_44);
+      int16x8_t b_48 = vsubq_s16(a_40, b_44);
+      int16x8_t a_43 = vaddq_s16(a_41, b_45);
+      int16x8_t a_44 = vsubq_s16(a_41, b_45);
+      int32x4_t t157_0_2 = vmull_laneq_s16(vget_low_s16(a_44), multipliers16, 1);
+      int32x4_t t157_1_2 = vmull_high_laneq_s16(a_44, multipliers16, 1);
+      int32x4_t t159_0_2 = vmlsl_laneq_s16(t157_0_2, vget_low_s16(b_48), multipliers16, 2);
+      int32x4_t t159_1_2 = vmlsl_high_laneq_s16(t157_1_2, b_48, multipliers16, 2);
+      int16x8_t a_45 = DAEDALUS_NARROW_N(rshrn, s32, s16, t159_0_2, t159_1_2, 14);
+      int32x4_t t161_0_3 = vmull_laneq_s16(vget_low_s16(a_44), multipliers16, 2);
+      int32x4_t t161_1_3 = vmull_high_laneq_s16(a_44, multipliers16, 2);
+      int32x4_t t163_0_3 = vmlal_laneq_s16(t161_0_3, vget_low_s16(b_48), multipliers16, 1);
+      int32x4_t t163_1_3 = vmlal_high_laneq_s16(t161_1_3, b_48, multipliers16, 1);
+      int16x8_t a_46 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_3, t163_1_3, 14);
+      int16x8_t b_49 = vaddq_s16(turned0_3, b_46);
+      int16x8_t t169_2 = vsubq_s16(turned0_3, b_46);
+      int16x8_t b_50 = vaddq_s16(turned1_3, b_47);
+      int16x8_t t173_3 = vsubq_s16(turned1_3, b_47);
+      int32x4_t t176_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_2, 7);
+      int32x4_t t176_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_2, 7);
+      int32x4_t t179_0_2 = vmlsl_laneq_s16(t176_0_2, vget_low_s16(t173_3), multipliers16_3, 0);
+      int32x4_t t179_1_2 = vmlsl_high_laneq_s16(t176_1_2, t173_3, multipliers16_3, 0);
+      int16x8_t b_51 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0_2, t179_1_2, 14);
+      int32x4_t t181_0_2 = vmull_laneq_s16(vget_low_s16(t169_2), multipliers16_3, 0);
+      int32x4_t t181_1_2 = vmull_high_laneq_s16(t169_2, multipliers16_3, 0);
+      int32x4_t t183_0_3 = vmlal_laneq_s16(t181_0_2, vget_low_s16(t173_3), multipliers16_2, 7);
+      int32x4_t t183_1_3 = vmlal_high_laneq_s16(t181_1_2, t173_3, multipliers16_2, 7);
+      int16x8_t b_52 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_3, t183_1_3, 14);
+      int16x8_t odd0_3 = vaddq_s16(a_42, b_49);
       vst1q_s16(&n_part2[4][8*x], odd0_3);
-      const int16x8_t b_53 = vsubq_s16(a_42, b_49);
-      const int16x8_t odd7_3 = vaddq_s16(a_43, b_50);
-      const int16x8_t a_47 = vsubq_s16(a_43, b_50);
-      const int16x8_t odd1_3 = vaddq_s16(a_45, b_52);
+      int16x8_t b_53 = vsubq_s16(a_42, b_49);
+      int16x8_t odd7_3 = vaddq_s16(a_43, b_50);
+      int16x8_t a_47 = vsubq_s16(a_43, b_50);
+      int16x8_t odd1_3 = vaddq_s16(a_45, b_52);
       vst1q_s16(&n_part2[5][8*x], odd1_3);
-      const int16x8_t b_54 = vsubq_s16(a_45, b_52);
-      const int16x8_t odd6_3 = vaddq_s16(a_46, b_51);
-      const int16x8_t a_48 = vsubq_s16(a_46, b_51);
-      const int32x4_t t203_0_3 = vmull_laneq_s16(vget_low_s16(a_47), multipliers16, 0);
-      const int32x4_t t203_1_3 = vmull_high_laneq_s16(a_47, multipliers16, 0);
-      const int32x4_t t205_0_3 = vmlal_laneq_s16(t203_0_3, vget_low_s16(b_53), multipliers16, 0);
-      const int32x4_t t205_1_3 = vmlal_high_laneq_s16(t203_1_3, b_53, multipliers16, 0);
-      const int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_3, t205_1_3, 14);
-      const int32x4_t t208_0_2 = vmlsl_laneq_s16(t203_0_3, vget_low_s16(b_53), multipliers16, 0);
-      const int32x4_t t208_1_2 = vmlsl_high_laneq_s16(t203_1_3, b_53, multipliers16, 0);
-      const int16x8_t odd3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0_2, t208_1_2, 14);
+      int16x8_t b_54 = vsubq_s16(a_45, b_52);
+      int16x8_t odd6_3 = vaddq_s16(a_46, b_51);
+      int16x8_t a_48 = vsubq_s16(a_46, b_51);
+      int32x4_t t203_0_3 = vmull_laneq_s16(vget_low_s16(a_47), multipliers16, 0);
+      int32x4_t t203_1_3 = vmull_high_laneq_s16(a_47, multipliers16, 0);
+      int32x4_t t205_0_3 = vmlal_laneq_s16(t203_0_3, vget_low_s16(b_53), multipliers16, 0);
+      int32x4_t t205_1_3 = vmlal_high_laneq_s16(t203_1_3, b_53, multipliers16, 0);
+      int16x8_t odd4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_3, t205_1_3, 14);
+      int32x4_t t208_0_2 = vmlsl_laneq_s16(t203_0_3, vget_low_s16(b_53), multipliers16, 0);
+      int32x4_t t208_1_2 = vmlsl_high_laneq_s16(t203_1_3, b_53, multipliers16, 0);
+      int16x8_t odd3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t208_0_2, t208_1_2, 14);
       vst1q_s16(&n_part2[6][8*x], odd3_3);
-      const int32x4_t t211_0_2 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16, 0);
-      const int32x4_t t211_1_2 = vmull_high_laneq_s16(a_48, multipliers16, 0);
-      const int32x4_t t213_0_2 = vmlal_laneq_s16(t211_0_2, vget_low_s16(b_54), multipliers16, 0);
-      const int32x4_t t213_1_2 = vmlal_high_laneq_s16(t211_1_2, b_54, multipliers16, 0);
-      const int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0_2, t213_1_2, 14);
-      const int32x4_t t216_0_2 = vmlsl_laneq_s16(t211_0_2, vget_low_s16(b_54), multipliers16, 0);
-      const int32x4_t t216_1_2 = vmlsl_high_laneq_s16(t211_1_2, b_54, multipliers16, 0);
-      const int16x8_t odd2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0_2, t216_1_2, 14);
+      int32x4_t t211_0_2 = vmull_laneq_s16(vget_low_s16(a_48), multipliers16, 0);
+      int32x4_t t211_1_2 = vmull_high_laneq_s16(a_48, multipliers16, 0);
+      int32x4_t t213_0_2 = vmlal_laneq_s16(t211_0_2, vget_low_s16(b_54), multipliers16, 0);
+      int32x4_t t213_1_2 = vmlal_high_laneq_s16(t211_1_2, b_54, multipliers16, 0);
+      int16x8_t odd5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t213_0_2, t213_1_2, 14);
+      int32x4_t t216_0_2 = vmlsl_laneq_s16(t211_0_2, vget_low_s16(b_54), multipliers16, 0);
+      int32x4_t t216_1_2 = vmlsl_high_laneq_s16(t211_1_2, b_54, multipliers16, 0);
+      int16x8_t odd2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t216_0_2, t216_1_2, 14);
       vst1q_s16(&n_part2[7][8*x], odd2_3);
-      const int16x8_t even0_4 = vaddq_s16(even0_3, odd7_3);
+      int16x8_t even0_4 = vaddq_s16(even0_3, odd7_3);
       vst1q_s16(&n_part2[8][8*x], even0_4);
-      const int16x8_t even15_2 = vsubq_s16(even0_3, odd7_3);
+      int16x8_t even15_2 = vsubq_s16(even0_3, odd7_3);
       vst1q_s16(&n_part2[9][8*x], even15_2);
-      const int16x8_t even1_4 = vaddq_s16(even1_3, odd6_3);
+      int16x8_t even1_4 = vaddq_s16(even1_3, odd6_3);
       vst1q_s16(&n_part2[10][8*x], even1_4);
-      const int16x8_t even14_2 = vsubq_s16(even1_3, odd6_3);
+      int16x8_t even14_2 = vsubq_s16(even1_3, odd6_3);
       vst1q_s16(&n_part2[11][8*x], even14_2);
-      const int16x8_t even2_4 = vaddq_s16(even2_3, odd5_3);
+      int16x8_t even2_4 = vaddq_s16(even2_3, odd5_3);
       vst1q_s16(&n_part2[12][8*x], even2_4);
-      const int16x8_t even13_2 = vsubq_s16(even2_3, odd5_3);
+      int16x8_t even13_2 = vsubq_s16(even2_3, odd5_3);
       vst1q_s16(&n_part2[13][8*x], even13_2);
-      const int16x8_t even3_4 = vaddq_s16(even3_3, odd4_3);
+      int16x8_t even3_4 = vaddq_s16(even3_3, odd4_3);
       vst1q_s16(&n_part2[14][8*x], even3_4);
-      const int16x8_t even12_2 = vsubq_s16(even3_3, odd4_3);
+      int16x8_t even12_2 = vsubq_s16(even3_3, odd4_3);
       vst1q_s16(&n_part2[15][8*x], even12_2);
     }
   }
   /* stage 4 of 4: x = 0..3, x_in = 0..7; writes dst */
   {
     for (int x = 0; x < 4; x++) {
-      const int16x8_t t15_2 = vld1q_s16(&n_part2[6][8*x]);
-      const int16x8_t t10_2 = vld1q_s16(&n_part2[3][8*x]);
-      const int16x8_t even4_4 = vaddq_s16(t10_2, t15_2);
-      const int16x8_t even11_2 = vsubq_s16(t10_2, t15_2);
-      const int16x8_t t16_2 = vld1q_s16(&n_part2[7][8*x]);
-      const int16x8_t t9_2 = vld1q_s16(&n_part2[2][8*x]);
-      const int16x8_t even5_4 = vaddq_s16(t9_2, t16_2);
-      const int16x8_t even10_2 = vsubq_s16(t9_2, t16_2);
-      const int16x8_t t14_2 = vld1q_s16(&n_part2[5][8*x]);
-      const int16x8_t t8_2 = vld1q_s16(&n_part2[1][8*x]);
-      const int16x8_t even6_4 = vaddq_s16(t8_2, t14_2);
-      const int16x8_t even9_2 = vsubq_s16(t8_2, t14_2);
-      const int16x8_t t13_2 = vld1q_s16(&n_part2[4][8*x]);
-      const int16x8_t t7_2 = vld1q_s16(&n_part2[0][8*x]);
-      const int16x8_t even7_4 = vaddq_s16(t7_2, t13_2);
-      const int16x8_t even8_2 = vsubq_s16(t7_2, t13_2);
-      const int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
-      const int32x4_t t43_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_3, 1);
-      const int32x4_t t43_1_2 = vmull_high_laneq_s16(x1_2, multipliers16_3, 1);
-      const int16x8_t x31_2 = vld1q_s16(&rows[31][8*x]);
-      const int32x4_t t47_0_4 = vmlsl_laneq_s16(t43_0_2, vget_low_s16(x31_2), multipliers16_3, 2);
-      const int32x4_t t47_1_4 = vmlsl_high_laneq_s16(t43_1_2, x31_2, multipliers16_3, 2);
-      const int16x8_t a_49 = DAEDALUS_NARROW_N(rshrn, s32, s16, t47_0_4, t47_1_4, 14);
-      const int32x4_t t49_0_4 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_3, 2);
-      const int32x4_t t49_1_4 = vmull_high_laneq_s16(x1_2, multipliers16_3, 2);
-      const int32x4_t t51_0_2 = vmlal_laneq_s16(t49_0_4, vget_low_s16(x31_2), multipliers16_3, 1);
-      const int32x4_t t51_1_2 = vmlal_high_laneq_s16(t49_1_4, x31_2, multipliers16_3, 1);
-      const int16x8_t a_50 = DAEDALUS_NARROW_N(rshrn, s32, s16, t51_0_2, t51_1_2, 14);
-      const int16x8_t x17_2 = vld1q_s16(&rows[17][8*x]);
-      const int32x4_t t57_0_2 = vmull_laneq_s16(vget_low_s16(x17_2), multipliers16_3, 3);
-      const int32x4_t t57_1_2 = vmull_high_laneq_s16(x17_2, multipliers16_3, 3);
-      const int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
-      const int32x4_t t61_0_2 = vmlsl_laneq_s16(t57_0_2, vget_low_s16(x15_2), multipliers16_3, 4);
-      const int32x4_t t61_1_2 = vmlsl_high_laneq_s16(t57_1_2, x15_2, multipliers16_3, 4);
-      const int16x8_t b_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0_2, t61_1_2, 14);
-      const int32x4_t t63_0_2 = vmull_laneq_s16(vget_low_s16(x17_2), multipliers16_3, 4);
-      const int32x4_t t63_1_2 = vmull_high_laneq_s16(x17_2, multipliers16_3, 4);
-      const int32x4_t t65_0_2 = vmlal_laneq_s16(t63_0_2, vget_low_s16(x15_2), multipliers16_3, 3);
-      const int32x4_t t65_1_2 = vmlal_high_laneq_s16(t63_1_2, x15_2, multipliers16_3, 3);
-      const int16x8_t b_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t65_0_2, t65_1_2, 14);
-      const int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
-      const int32x4_t t71_0_4 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_3, 5);
-      const int32x4_t t71_1_4 = vmull_high_laneq_s16(x9_2, multipliers16_3, 5);
-      const int16x8_t x23_2 = vld1q_s16(&rows[23][8*x]);
-      const int32x4_t t75_0_2 = vmlsl_laneq_s16(t71_0_4, vget_low_s16(x23_2), multipliers16_3, 6);
-      const int32x4_t t75_1_2 = vmlsl_high_laneq_s16(t71_1_4, x23_2, multipliers16_3, 6);
-      const int16x8_t b_57 = DAEDALUS_NARROW_N(rshrn, s32, s16, t75_0_2, t75_1_2, 14);
-      const int32x4_t t77_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_3, 6);
-      const int32x4_t t77_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_3, 6);
-      const int32x4_t t79_0_2 = vmlal_laneq_s16(t77_0_2, vget_low_s16(x23_2), multipliers16_3, 5);
-      const int32x4_t t79_1_2 = vmlal_high_laneq_s16(t77_1_2, x23_2, multipliers16_3, 5);
-      const int16x8_t b_58 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0_2, t79_1_2, 14);
-      const int16x8_t x25_2 = vld1q_s16(&rows[25][8*x]);
-      const int32x4_t t85_0_2 = vmull_laneq_s16(vget_low_s16(x25_2), multipliers16_3, 7);
-      const int32x4_t t85_1_2 = vmull_high_laneq_s16(x25_2, multipliers16_3, 7);
-      const int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
-      const int32x4_t t89_0_2 = vmlsl_laneq_s16(t85_0_2, vget_low_s16(x7_2), multipliers16_4, 0);
-      const int32x4_t t89_1_2 = vmlsl_high_laneq_s16(t85_1_2, x7_2, multipliers16_4, 0);
-      const int16x8_t a_51 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0_2, t89_1_2, 14);
-      const int32x4_t t91_0_2 = vmull_laneq_s16(vget_low_s16(x25_2), multipliers16_4, 0);
-      const int32x4_t t91_1_2 = vmull_high_laneq_s16(x25_2, multipliers16_4, 0);
-      const int32x4_t t93_0_2 = vmlal_laneq_s16(t91_0_2, vget_low_s16(x7_2), multipliers16_3, 7);
-      const int32x4_t t93_1_2 = vmlal_high_laneq_s16(t91_1_2, x7_2, multipliers16_3, 7);
-      const int16x8_t a_52 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0_2, t93_1_2, 14);
-      const int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
-      const int32x4_t t99_0_4 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_4, 1);
-      const int32x4_t t99_1_4 = vmull_high_laneq_s16(x5_2, multipliers16_4, 1);
-      const int16x8_t x27_2 = vld1q_s16(&rows[27][8*x]);
-      const int32x4_t t103_0_4 = vmlsl_laneq_s16(t99_0_4, vget_low_s16(x27_2), multipliers16_4, 2);
-      const int32x4_t t103_1_4 = vmlsl_high_laneq_s16(t99_1_4, x27_2, multipliers16_4, 2);
-      const int16x8_t a_53 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_4, t103_1_4, 14);
-      const int32x4_t t105_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_4, 2);
-      const int32x4_t t105_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_4, 2);
-      const int32x4_t t107_0_2 = vmlal_laneq_s16(t105_0_2, vget_low_s16(x27_2), multipliers16_4, 1);
-      const int32x4_t t107_1_2 = vmlal_high_laneq_s16(t105_1_2, x27_2, multipliers16_4, 1);
-      const int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t107_0_2, t107_1_2, 14);
-      const int16x8_t x21_2 = vld1q_s16(&rows[21][8*x]);
-      const int32x4_t t113_0_4 = vmull_laneq_s16(vget_low_s16(x21_2), multipliers16_4, 3);
-      const int32x4_t t113_1_4 = vmull_high_laneq_s16(x21_2, multipliers16_4, 3);
-      const int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
-      const int32x4_t t117_0_4 = vmlsl_laneq_s16(t113_0_4, vget_low_s16(x11_2), multipliers16_4, 4);
-      const int32x4_t t117_1_4 = vmlsl_high_laneq_s16(t113_1_4, x11_2, multipliers16_4, 4);
-      const int16x8_t b_59 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_4, t117_1_4, 14);
-      const int32x4_t t119_0_2 = vmull_laneq_s16(vget_low_s16(x21_2), multipliers16_4, 4);
-      const int32x4_t t119_1_2 = vmull_high_laneq_s16(x21_2, multipliers16_4, 4);
-      const int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0_2, vget_low_s16(x11_2), multipliers16_4, 3);
-      const int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1_2, x11_2, multipliers16_4, 3);
-      const int16x8_t b_60 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
-      const int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
-      const int32x4_t t127_0_4 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_4, 5);
-      const int32x4_t t127_1_4 = vmull_high_laneq_s16(x13_2, multipliers16_4, 5);
-      const int16x8_t x19_2 = vld1q_s16(&rows[19][8*x]);
-      const int32x4_t t131_0_4 = vmlsl_laneq_s16(t127_0_4, vget_low_s16(x19_2), multipliers16_4, 6);
-      const int32x4_t t131_1_4 = vmlsl_high_laneq_s16(t127_1_4, x19_2, multipliers16_4, 6);
-      const int16x8_t b_61 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_4, t131_1_4, 14);
-      const int32x4_t t133_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_4, 6);
-      const int32x4_t t133_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_4, 6);
-      const int32x4_t t135_0_2 = vmlal_laneq_s16(t133_0_2, vget_low_s16(x19_2), multipliers16_4, 5);
-      const int32x4_t t135_1_2 = vmlal_high_laneq_s16(t133_1_2, x19_2, multipliers16_4, 5);
-      const int16x8_t b_62 = DAEDALUS_NARROW_N(rshrn, s32, s16, t135_0_2, t135_1_2, 14);
-      const int16x8_t x29_2 = vld1q_s16(&rows[29][8*x]);
-      const int32x4_t t141_0_4 = vmull_laneq_s16(vget_low_s16(x29_2), multipliers16_4, 7);
-      const int32x4_t t141_1_4 = vmull_high_laneq_s16(x29_2, multipliers16_4, 7);
-      const int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
-      const int32x4_t t145_0_4 = vmlsl_laneq_s16(t141_0_4, vget_low_s16(x3_2), multipliers16_5, 0);
-      const int32x4_t t145_1_4 = vmlsl_high_laneq_s16(t141_1_4, x3_2, multipliers16_5, 0);
-      const int16x8_t turned0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_4, t145_1_4, 14);
-      const int32x4_t t147_0_2 = vmull_laneq_s16(vget_low_s16(x29_2), multipliers16_5, 0);
-      const int32x4_t t147_1_2 = vmull_high_laneq_s16(x29_2, multipliers16_5, 0);
-      const int32x4_t t149_0_2 = vmlal_laneq_s16(t147_0_2, vget_low_s16(x3_2), multipliers16_4, 7);
-      const int32x4_t t149_1_2 = vmlal_high_laneq_s16(t147_1_2, x3_2, multipliers16_4, 7);
-      const int16x8_t turned1_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t149_0_2, t149_1_2, 14);
-      const int16x8_t a_55 = vaddq_s16(a_49, b_55);
-      const int16x8_t b_63 = vsubq_s16(a_49, b_55);
-      const int16x8_t a_56 = vaddq_s16(a_50, b_56);
-      const int16x8_t a_57 = vsubq_s16(a_50, b_56);
-      const int32x4_t t161_0_4 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 3);
-      const int32x4_t t161_1_4 = vmull_high_laneq_s16(a_57, multipliers16, 3);
-      const int32x4_t t163_0_4 = vmlsl_laneq_s16(t161_0_4, vget_low_s16(b_63), multipliers16, 4);
-      const int32x4_t t163_1_4 = vmlsl_high_laneq_s16(t161_1_4, b_63, multipliers16, 4);
-      const int16x8_t a_58 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_4, t163_1_4, 14);
-      const int32x4_t t165_0_2 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 4);
-      const int32x4_t t165_1_2 = vmull_high_laneq_s16(a_57, multipliers16, 4);
-      const int32x4_t t167_0_2 = vmlal_laneq_s16(t165_0_2, vget_low_s16(b_63), multipliers16, 3);
-      const int32x4_t t167_1_2 = vmlal_high_laneq_s16(t165_1_2, b_63, multipliers16, 3);
-      const int16x8_t a_59 = DAEDALUS_NARROW_N(rshrn, s32, s16, t167_0_2, t167_1_2, 14);
-      const int16x8_t b_64 = vaddq_s16(a_51, b_57);
-      const int16x8_t t173_4 = vsubq_s16(a_51, b_57);
-      const int16x8_t b_65 = vaddq_s16(a_52, b_58);
-      const int16x8_t t177_2 = vsubq_s16(a_52, b_58);
-      const int32x4_t t180_0_2 = vmull_laneq_s16(vget_low_s16(t173_4), multipliers16_5, 1);
-      const int32x4_t t180_1_2 = vmull_high_laneq_s16(t173_4, multipliers16_5, 1);
-      const int32x4_t t183_0_4 = vmlsl_laneq_s16(t180_0_2, vget_low_s16(t177_2), multipliers16_5,
-          2);
-      const int32x4_t t183_1_4 = vmlsl_high_laneq_s16(t180_1_2, t177_2, multipliers16_5, 2);
-      const int16x8_t b_66 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_4, t183_1_4, 14);
-      const int32x4_t t185_0_2 = vmull_laneq_s16(vget_low_s16(t173_4), multipliers16_5, 2);
-      const int32x4_t t185_1_2 = vmull_high_laneq_s16(t173_4, multipliers16_5, 2);
-      const int32x4_t t187_0_2 = vmlal_laneq_s16(t185_0_2, vget_low_s16(t177_2), multipliers16_5,
-          1);
-      const int32x4_t t187_1_2 = vmlal_high_laneq_s16(t185_1_2, t177_2, multipliers16_5, 1);
-      const int16x8_t b_67 = DAEDALUS_NARROW_N(rshrn, s32, s16, t187_0_2, t187_1_2, 14);
-      const int16x8_t b_68 = vaddq_s16(a_53, b_59);
-      const int16x8_t b_69 = vsubq_s16(a_53, b_59);
-      const int16x8_t b_70 = vaddq_s16(a_54, b_60);
-      const int16x8_t a_60 = vsubq_s16(a_54, b_60);
-      const int32x4_t t199_0_2 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 5);
-      const int32x4_t t199_1_2 = vmull_high_laneq_s16(a_60, multipliers16, 5);
-      const int32x4_t t201_0_2 = vmlsl_laneq_s16(t199_0_2, vget_low_s16(b_69), multipliers16, 6);
-      const int32x4_t t201_1_2 = vmlsl_high_laneq_s16(t199_1_2, b_69, multipliers16, 6);
-      const int16x8_t b_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t201_0_2, t201_1_2, 14);
-      const int32x4_t t203_0_4 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 6);
-      const int32x4_t t203_1_4 = vmull_high_laneq_s16(a_60, multipliers16, 6);
-      const int32x4_t t205_0_4 = vmlal_laneq_s16(t203_0_4, vget_low_s16(b_69), multipliers16, 5);
-      const int32x4_t t205_1_4 = vmlal_high_laneq_s16(t203_1_4, b_69, multipliers16, 5);
-      const int16x8_t b_72 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_4, t205_1_4, 14);
-      const int16x8_t a_61 = vaddq_s16(turned0_4, b_61);
-      const int16x8_t t211_2 = vsubq_s16(turned0_4, b_61);
-      const int16x8_t a_62 = vaddq_s16(turned1_4, b_62);
-      const int16x8_t t215_2 = vsubq_s16(turned1_4, b_62);
-      const int32x4_t t218_0_2 = vmull_laneq_s16(vget_low_s16(t211_2), multipliers16_5, 3);
-      const int32x4_t t218_1_2 = vmull_high_laneq_s16(t211_2, multipliers16_5, 3);
-      const int32x4_t t221_0_2 = vmlsl_laneq_s16(t218_0_2, vget_low_s16(t215_2), multipliers16_5,
-          4);
-      const int32x4_t t221_1_2 = vmlsl_high_laneq_s16(t218_1_2, t215_2, multipliers16_5, 4);
-      const int16x8_t a_63 = DAEDALUS_NARROW_N(rshrn, s32, s16, t221_0_2, t221_1_2, 14);
-      const int32x4_t t223_0_2 = vmull_laneq_s16(vget_low_s16(t211_2), multipliers16_5, 4);
-      const int32x4_t t223_1_2 = vmull_high_laneq_s16(t211_2, multipliers16_5, 4);
-      const int32x4_t t225_0_2 = vmlal_laneq_s16(t223_0_2, vget_low_s16(t215_2), multipliers16_5,
-          3);
-      const int32x4_t t225_1_2 = vmlal_high_laneq_s16(t223_1_2, t215_2, multipliers16_5, 3);
-      const int16x8_t a_64 = DAEDALUS_NARROW_N(rshrn, s32, s16, t225_0_2, t225_1_2, 14);
-      const int16x8_t a_65 = vaddq_s16(a_55, b_64);
-      const int16x8_t b_73 = vsubq_s16(a_55, b_64);
-      const int16x8_t a_66 = vaddq_s16(a_56, b_65);
-      const int16x8_t a_67 = vsubq_s16(a_56, b_65);
-      const int16x8_t a_68 = vaddq_s16(a_58, b_67);
-      const int16x8_t b_74 = vsubq_s16(a_58, b_67);
-      const int16x8_t a_69 = vaddq_s16(a_59, b_66);
-      const int16x8_t a_70 = vsubq_s16(a_59, b_66);
-      const int32x4_t t245_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 1);
-      const int32x4_t t245_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 1);
-      const int32x4_t t247_0_2 = vmlsl_laneq_s16(t245_0_2, vget_low_s16(b_73), multipliers16, 2);
-      const int32x4_t t247_1_2 = vmlsl_high_laneq_s16(t245_1_2, b_73, multipliers16, 2);
-      const int16x8_t a_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0_2, t247_1_2, 14);
-      const int32x4_t t249_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 2);
-      const int32x4_t t249_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 2);
-      const int32x4_t t251_0_2 = vmlal_laneq_s16(t249_0_2, vget_low_s16(b_73), multipliers16, 1);
-      const int32x4_t t251_1_2 = vmlal_high_laneq_s16(t249_1_2, b_73, multipliers16, 1);
-      const int16x8_t a_72 = DAEDALUS_NARROW_N(rshrn, s32, s16, t251_0_2, t251_1_2, 14);
-      const int32x4_t t255_0_2 = vmull_laneq_s16(vget_low_s16(a_70), multipliers16, 1);
-      const int32x4_t t255_1_2 = vmull_high_laneq_s16(a_70, multipliers16, 1);
-      const int32x4_t t257_0_2 = vmlsl_laneq_s16(t255_0_2, vget_low_s16(b_74), multipliers16, 2);
-      const int32x4_t t257_1_2 = vmlsl_high_laneq_s16(t255_1_2, b_74, multipliers16, 2);
-      const int16x8_t a_73 = DAEDALUS_NARROW_N(rshrn, s32, s16, t257_0_2, t257_1_2, 14);
-      const int32x4_t t259_0_2 = vmull_laneq_s16(vget_low_s16(a_70), multipliers16, 2);
-      const int32x4_t t259_1_2 = vmull_high_laneq_s16(a_70, multipliers16, 2);
-      const int32x4_t t261_0_2 = vmlal_laneq_s16(t259_0_2, vget_low_s16(b_74), multipliers16, 1);
-      const int32x4_t t261_1_2 = vmlal_high_laneq_s16(t259_1_2, b_74, multipliers16, 1);
-      const int16x8_t a_74 = DAEDALUS_NARROW_N(rshrn, s32, s16, t261_0_2, t261_1_2, 14);
-      const int16x8_t b_75 = vaddq_s16(a_61, b_68);
-      const int16x8_t t267_2 = vsubq_s16(a_61, b_68);
-      const int16x8_t b_76 = vaddq_s16(a_62, b_70);
-      const int16x8_t t271_2 = vsubq_s16(a_62, b_70);
-      const int16x8_t b_77 = vaddq_s16(a_64, b_71);
-      const int16x8_t t275_2 = vsubq_s16(a_64, b_71);
-      const int16x8_t b_78 = vaddq_s16(a_63, b_72);
-      const int16x8_t t279_2 = vsubq_s16(a_63, b_72);
-      const int32x4_t t281_0_2 = vmull_laneq_s16(vget_low_s16(t267_2), multipliers16_2, 7);
-      const int32x4_t t281_1_2 = vmull_high_laneq_s16(t267_2, multipliers16_2, 7);
-      const int32x4_t t283_0_2 = vmlsl_laneq_s16(t281_0_2, vget_low_s16(t271_2), multipliers16_3,
-          0);
-      const int32x4_t t283_1_2 = vmlsl_high_laneq_s16(t281_1_2, t271_2, multipliers16_3, 0);
-      const int16x8_t b_79 = DAEDALUS_NARROW_N(rshrn, s32, s16, t283_0_2, t283_1_2, 14);
-      const int32x4_t t285_0_2 = vmull_laneq_s16(vget_low_s16(t267_2), multipliers16_3, 0);
-      const int32x4_t t285_1_2 = vmull_high_laneq_s16(t267_2, multipliers16_3, 0);
-      const int32x4_t t287_0_2 = vmlal_laneq_s16(t285_0_2, vget_low_s16(t271_2), multipliers16_2,
-          7);
-      const int32x4_t t287_1_2 = vmlal_high_laneq_s16(t285_1_2, t271_2, multipliers16_2, 7);
-      const int16x8_t b_80 = DAEDALUS_NARROW_N(rshrn, s32, s16, t287_0_2, t287_1_2, 14);
-      const int32x4_t t291_0_2 = vmull_laneq_s16(vget_low_s16(t275_2), multipliers16_2, 7);
-      const int32x4_t t291_1_2 = vmull_high_laneq_s16(t275_2, multipliers16_2, 7);
-      const int32x4_t t293_0_2 = vmlsl_laneq_s16(t291_0_2, vget_low_s16(t279_2), multipliers16_3,
-          0);
-      const int32x4_t t293_1_2 = vmlsl_high_laneq_s16(t291_1_2, t279_2, multipliers16_3, 0);
-      const int16x8_t b_81 = DAEDALUS_NARROW_N(rshrn, s32, s16, t293_0_2, t293_1_2, 14);
-      const int32x4_t t295_0_2 = vmull_laneq_s16(vget_low_s16(t275_2), multipliers16_3, 0);
-      const int32x4_t t295_1_2 = vmull_high_laneq_s16(t275_2, multipliers16_3, 0);
-      const int32x4_t t297_0_2 = vmlal_laneq_s16(t295_0_2, vget_low_s16(t279_2), multipliers16_2,
-          7);
-      const int32x4_t t297_1_2 = vmlal_high_laneq_s16(t295_1_2, t279_2, multipliers16_2, 7);
-      const int16x8_t b_82 = DAEDALUS_NARROW_N(rshrn, s32, s16, t297_0_2, t297_1_2, 14);
-      const int16x8_t odd0_4 = vaddq_s16(a_65, b_75);
-      const int16x8_t b_83 = vsubq_s16(a_65, b_75);
-      const int16x8_t odd15_2 = vaddq_s16(a_66, b_76);
-      const int16x8_t a_75 = vsubq_s16(a_66, b_76);
-      const int16x8_t odd1_4 = vaddq_s16(a_68, b_77);
-      const int16x8_t b_84 = vsubq_s16(a_68, b_77);
-      const int16x8_t odd14_2 = vaddq_s16(a_69, b_78);
-      const int16x8_t a_76 = vsubq_s16(a_69, b_78);
-      const int16x8_t odd2_4 = vaddq_s16(a_73, b_82);
-      const int16x8_t b_85 = vsubq_s16(a_73, b_82);
-      const int16x8_t odd13_2 = vaddq_s16(a_74, b_81);
-      const int16x8_t a_77 = vsubq_s16(a_74, b_81);
-      const int16x8_t odd3_4 = vaddq_s16(a_71, b_80);
-      const int16x8_t b_86 = vsubq_s16(a_71, b_80);
-      const int16x8_t odd12_2 = vaddq_s16(a_72, b_79);
-      const int16x8_t a_78 = vsubq_s16(a_72, b_79);
-      const int32x4_t t333_0_2 = vmull_laneq_s16(vget_low_s16(a_75), multipliers16, 0);
-      const int32x4_t t333_1_2 = vmull_high_laneq_s16(a_75, multipliers16, 0);
-      const int32x4_t t335_0_2 = vmlal_laneq_s16(t333_0_2, vget_low_s16(b_83), multipliers16, 0);
-      const int32x4_t t335_1_2 = vmlal_high_laneq_s16(t333_1_2, b_83, multipliers16, 0);
-      const int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0_2, t335_1_2, 14);
-      const int32x4_t t338_0_2 = vmlsl_laneq_s16(t333_0_2, vget_low_s16(b_83), multipliers16, 0);
-      const int32x4_t t338_1_2 = vmlsl_high_laneq_s16(t333_1_2, b_83, multipliers16, 0);
-      const int16x8_t odd7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t338_0_2, t338_1_2, 14);
-      const int32x4_t t341_0_2 = vmull_laneq_s16(vget_low_s16(a_76), multipliers16, 0);
-      const int32x4_t t341_1_2 = vmull_high_laneq_s16(a_76, multipliers16, 0);
-      const int32x4_t t343_0_2 = vmlal_laneq_s16(t341_0_2, vget_low_s16(b_84), multipliers16, 0);
-      const int32x4_t t343_1_2 = vmlal_high_laneq_s16(t341_1_2, b_84, multipliers16, 0);
-      const int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0_2, t343_1_2, 14);
-      const int32x4_t t346_0_2 = vmlsl_laneq_s16(t341_0_2, vget_low_s16(b_84), multipliers16, 0);
-      const int32x4_t t346_1_2 = vmlsl_high_laneq_s16(t341_1_2, b_84, multipliers16, 0);
-      const int16x8_t odd6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t346_0_2, t346_1_2, 14);
-      const int32x4_t t349_0_2 = vmull_laneq_s16(vget_low_s16(a_77), multipliers16, 0);
-      const int32x4_t t349_1_2 = vmull_high_laneq_s16(a_77, multipliers16, 0);
-      const int32x4_t t351_0_2 = vmlal_laneq_s16(t349_0_2, vget_low_s16(b_85), multipliers16, 0);
-      const int32x4_t t351_1_2 = vmlal_high_laneq_s16(t349_1_2, b_85, multipliers16, 0);
-      const int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0_2, t351_1_2, 14);
-      const int32x4_t t354_0_2 = vmlsl_laneq_s16(t349_0_2, vget_low_s16(b_85), multipliers16, 0);
-      const int32x4_t t354_1_2 = vmlsl_high_laneq_s16(t349_1_2, b_85, multipliers16, 0);
-      const int16x8_t odd5_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t354_0_2, t354_1_2, 14);
-      const int32x4_t t357_0_2 = vmull_laneq_s16(vget_low_s16(a_78), multipliers16, 0);
-      const int32x4_t t357_1_2 = vmull_high_laneq_s16(a_78, multipliers16, 0);
-      const int32x4_t t359_0_2 = vmlal_laneq_s16(t357_0_2, vget_low_s16(b_86), multipliers16, 0);
-      const int32x4_t t359_1_2 = vmlal_high_laneq_s16(t357_1_2, b_86, multipliers16, 0);
-      const int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t359_0_2, t359_1_2, 14);
-      const int32x4_t t362_0_2 = vmlsl_laneq_s16(t357_0_2, vget_low_s16(b_86), multipliers16, 0);
-      const int32x4_t t362_1_2 = vmlsl_high_laneq_s16(t357_1_2, b_86, multipliers16, 0);
-      const int16x8_t odd4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t362_0_2, t362_1_2, 14);
-      const int16x8_t t17_2 = vld1q_s16(&n_part2[8][8*x]);
-      const int16x8_t residuals0 = vaddq_s16(t17_2, odd15_2);
-      const int16x8_t t367_2 = vrshrq_n_s16(residuals0, 6);
-      const uint8x8_t t368 = vld1_u8(&dst[8*x]);
-      const uint16x8_t t369_2 = vaddw_u8(vreinterpretq_u16_s16(t367_2), t368);
-      const uint8x8_t t369_sat = vqmovun_s16(vreinterpretq_s16_u16(t369_2));
+      int16x8_t t15_2 = vld1q_s16(&n_part2[6][8*x]);
+      int16x8_t t10_2 = vld1q_s16(&n_part2[3][8*x]);
+      int16x8_t even4_4 = vaddq_s16(t10_2, t15_2);
+      int16x8_t even11_2 = vsubq_s16(t10_2, t15_2);
+      int16x8_t t16_2 = vld1q_s16(&n_part2[7][8*x]);
+      int16x8_t t9_2 = vld1q_s16(&n_part2[2][8*x]);
+      int16x8_t even5_4 = vaddq_s16(t9_2, t16_2);
+      int16x8_t even10_2 = vsubq_s16(t9_2, t16_2);
+      int16x8_t t14_2 = vld1q_s16(&n_part2[5][8*x]);
+      int16x8_t t8_2 = vld1q_s16(&n_part2[1][8*x]);
+      int16x8_t even6_4 = vaddq_s16(t8_2, t14_2);
+      int16x8_t even9_2 = vsubq_s16(t8_2, t14_2);
+      int16x8_t t13_2 = vld1q_s16(&n_part2[4][8*x]);
+      int16x8_t t7_2 = vld1q_s16(&n_part2[0][8*x]);
+      int16x8_t even7_4 = vaddq_s16(t7_2, t13_2);
+      int16x8_t even8_2 = vsubq_s16(t7_2, t13_2);
+      int16x8_t x1_2 = vld1q_s16(&rows[1][8*x]);
+      int32x4_t t43_0_2 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_3, 1);
+      int32x4_t t43_1_2 = vmull_high_laneq_s16(x1_2, multipliers16_3, 1);
+      int16x8_t x31_2 = vld1q_s16(&rows[31][8*x]);
+      int32x4_t t47_0_4 = vmlsl_laneq_s16(t43_0_2, vget_low_s16(x31_2), multipliers16_3, 2);
+      int32x4_t t47_1_4 = vmlsl_high_laneq_s16(t43_1_2, x31_2, multipliers16_3, 2);
+      int16x8_t a_49 = DAEDALUS_NARROW_N(rshrn, s32, s16, t47_0_4, t47_1_4, 14);
+      int32x4_t t49_0_4 = vmull_laneq_s16(vget_low_s16(x1_2), multipliers16_3, 2);
+      int32x4_t t49_1_4 = vmull_high_laneq_s16(x1_2, multipliers16_3, 2);
+      int32x4_t t51_0_2 = vmlal_laneq_s16(t49_0_4, vget_low_s16(x31_2), multipliers16_3, 1);
+      int32x4_t t51_1_2 = vmlal_high_laneq_s16(t49_1_4, x31_2, multipliers16_3, 1);
+      int16x8_t a_50 = DAEDALUS_NARROW_N(rshrn, s32, s16, t51_0_2, t51_1_2, 14);
+      int16x8_t x17_2 = vld1q_s16(&rows[17][8*x]);
+      int32x4_t t57_0_2 = vmull_laneq_s16(vget_low_s16(x17_2), multipliers16_3, 3);
+      int32x4_t t57_1_2 = vmull_high_laneq_s16(x17_2, multipliers16_3, 3);
+      int16x8_t x15_2 = vld1q_s16(&rows[15][8*x]);
+      int32x4_t t61_0_2 = vmlsl_laneq_s16(t57_0_2, vget_low_s16(x15_2), multipliers16_3, 4);
+      int32x4_t t61_1_2 = vmlsl_high_laneq_s16(t57_1_2, x15_2, multipliers16_3, 4);
+      int16x8_t b_55 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0_2, t61_1_2, 14);
+      int32x4_t t63_0_2 = vmull_laneq_s16(vget_low_s16(x17_2), multipliers16_3, 4);
+      int32x4_t t63_1_2 = vmull_high_laneq_s16(x17_2, multipliers16_3, 4);
+      int32x4_t t65_0_2 = vmlal_laneq_s16(t63_0_2, vget_low_s16(x15_2), multipliers16_3, 3);
+      int32x4_t t65_1_2 = vmlal_high_laneq_s16(t63_1_2, x15_2, multipliers16_3, 3);
+      int16x8_t b_56 = DAEDALUS_NARROW_N(rshrn, s32, s16, t65_0_2, t65_1_2, 14);
+      int16x8_t x9_2 = vld1q_s16(&rows[9][8*x]);
+      int32x4_t t71_0_4 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_3, 5);
+      int32x4_t t71_1_4 = vmull_high_laneq_s16(x9_2, multipliers16_3, 5);
+      int16x8_t x23_2 = vld1q_s16(&rows[23][8*x]);
+      int32x4_t t75_0_2 = vmlsl_laneq_s16(t71_0_4, vget_low_s16(x23_2), multipliers16_3, 6);
+      int32x4_t t75_1_2 = vmlsl_high_laneq_s16(t71_1_4, x23_2, multipliers16_3, 6);
+      int16x8_t b_57 = DAEDALUS_NARROW_N(rshrn, s32, s16, t75_0_2, t75_1_2, 14);
+      int32x4_t t77_0_2 = vmull_laneq_s16(vget_low_s16(x9_2), multipliers16_3, 6);
+      int32x4_t t77_1_2 = vmull_high_laneq_s16(x9_2, multipliers16_3, 6);
+      int32x4_t t79_0_2 = vmlal_laneq_s16(t77_0_2, vget_low_s16(x23_2), multipliers16_3, 5);
+      int32x4_t t79_1_2 = vmlal_high_laneq_s16(t77_1_2, x23_2, multipliers16_3, 5);
+      int16x8_t b_58 = DAEDALUS_NARROW_N(rshrn, s32, s16, t79_0_2, t79_1_2, 14);
+      int16x8_t x25_2 = vld1q_s16(&rows[25][8*x]);
+      int32x4_t t85_0_2 = vmull_laneq_s16(vget_low_s16(x25_2), multipliers16_3, 7);
+      int32x4_t t85_1_2 = vmull_high_laneq_s16(x25_2, multipliers16_3, 7);
+      int16x8_t x7_2 = vld1q_s16(&rows[7][8*x]);
+      int32x4_t t89_0_2 = vmlsl_laneq_s16(t85_0_2, vget_low_s16(x7_2), multipliers16_4, 0);
+      int32x4_t t89_1_2 = vmlsl_high_laneq_s16(t85_1_2, x7_2, multipliers16_4, 0);
+      int16x8_t a_51 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0_2, t89_1_2, 14);
+      int32x4_t t91_0_2 = vmull_laneq_s16(vget_low_s16(x25_2), multipliers16_4, 0);
+      int32x4_t t91_1_2 = vmull_high_laneq_s16(x25_2, multipliers16_4, 0);
+      int32x4_t t93_0_2 = vmlal_laneq_s16(t91_0_2, vget_low_s16(x7_2), multipliers16_3, 7);
+      int32x4_t t93_1_2 = vmlal_high_laneq_s16(t91_1_2, x7_2, multipliers16_3, 7);
+      int16x8_t a_52 = DAEDALUS_NARROW_N(rshrn, s32, s16, t93_0_2, t93_1_2, 14);
+      int16x8_t x5_2 = vld1q_s16(&rows[5][8*x]);
+      int32x4_t t99_0_4 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_4, 1);
+      int32x4_t t99_1_4 = vmull_high_laneq_s16(x5_2, multipliers16_4, 1);
+      int16x8_t x27_2 = vld1q_s16(&rows[27][8*x]);
+      int32x4_t t103_0_4 = vmlsl_laneq_s16(t99_0_4, vget_low_s16(x27_2), multipliers16_4, 2);
+      int32x4_t t103_1_4 = vmlsl_high_laneq_s16(t99_1_4, x27_2, multipliers16_4, 2);
+      int16x8_t a_53 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0_4, t103_1_4, 14);
+      int32x4_t t105_0_2 = vmull_laneq_s16(vget_low_s16(x5_2), multipliers16_4, 2);
+      int32x4_t t105_1_2 = vmull_high_laneq_s16(x5_2, multipliers16_4, 2);
+      int32x4_t t107_0_2 = vmlal_laneq_s16(t105_0_2, vget_low_s16(x27_2), multipliers16_4, 1);
+      int32x4_t t107_1_2 = vmlal_high_laneq_s16(t105_1_2, x27_2, multipliers16_4, 1);
+      int16x8_t a_54 = DAEDALUS_NARROW_N(rshrn, s32, s16, t107_0_2, t107_1_2, 14);
+      int16x8_t x21_2 = vld1q_s16(&rows[21][8*x]);
+      int32x4_t t113_0_4 = vmull_laneq_s16(vget_low_s16(x21_2), multipliers16_4, 3);
+      int32x4_t t113_1_4 = vmull_high_laneq_s16(x21_2, multipliers16_4, 3);
+      int16x8_t x11_2 = vld1q_s16(&rows[11][8*x]);
+      int32x4_t t117_0_4 = vmlsl_laneq_s16(t113_0_4, vget_low_s16(x11_2), multipliers16_4, 4);
+      int32x4_t t117_1_4 = vmlsl_high_laneq_s16(t113_1_4, x11_2, multipliers16_4, 4);
+      int16x8_t b_59 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_4, t117_1_4, 14);
+      int32x4_t t119_0_2 = vmull_laneq_s16(vget_low_s16(x21_2), multipliers16_4, 4);
+      int32x4_t t119_1_2 = vmull_high_laneq_s16(x21_2, multipliers16_4, 4);
+      int32x4_t t121_0_2 = vmlal_laneq_s16(t119_0_2, vget_low_s16(x11_2), multipliers16_4, 3);
+      int32x4_t t121_1_2 = vmlal_high_laneq_s16(t119_1_2, x11_2, multipliers16_4, 3);
+      int16x8_t b_60 = DAEDALUS_NARROW_N(rshrn, s32, s16, t121_0_2, t121_1_2, 14);
+      int16x8_t x13_2 = vld1q_s16(&rows[13][8*x]);
+      int32x4_t t127_0_4 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_4, 5);
+      int32x4_t t127_1_4 = vmull_high_laneq_s16(x13_2, multipliers16_4, 5);
+      int16x8_t x19_2 = vld1q_s16(&rows[19][8*x]);
+      int32x4_t t131_0_4 = vmlsl_laneq_s16(t127_0_4, vget_low_s16(x19_2), multipliers16_4, 6);
+      int32x4_t t131_1_4 = vmlsl_high_laneq_s16(t127_1_4, x19_2, multipliers16_4, 6);
+      int16x8_t b_61 = DAEDALUS_NARROW_N(rshrn, s32, s16, t131_0_4, t131_1_4, 14);
+      int32x4_t t133_0_2 = vmull_laneq_s16(vget_low_s16(x13_2), multipliers16_4, 6);
+      int32x4_t t133_1_2 = vmull_high_laneq_s16(x13_2, multipliers16_4, 6);
+      int32x4_t t135_0_2 = vmlal_laneq_s16(t133_0_2, vget_low_s16(x19_2), multipliers16_4, 5);
+      int32x4_t t135_1_2 = vmlal_high_laneq_s16(t133_1_2, x19_2, multipliers16_4, 5);
+      int16x8_t b_62 = DAEDALUS_NARROW_N(rshrn, s32, s16, t135_0_2, t135_1_2, 14);
+      int16x8_t x29_2 = vld1q_s16(&rows[29][8*x]);
+      int32x4_t t141_0_4 = vmull_laneq_s16(vget_low_s16(x29_2), multipliers16_4, 7);
+      int32x4_t t141_1_4 = vmull_high_laneq_s16(x29_2, multipliers16_4, 7);
+      int16x8_t x3_2 = vld1q_s16(&rows[3][8*x]);
+      int32x4_t t145_0_4 = vmlsl_laneq_s16(t141_0_4, vget_low_s16(x3_2), multipliers16_5, 0);
+      int32x4_t t145_1_4 = vmlsl_high_laneq_s16(t141_1_4, x3_2, multipliers16_5, 0);
+      int16x8_t turned0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_4, t145_1_4, 14);
+      int32x4_t t147_0_2 = vmull_laneq_s16(vget_low_s16(x29_2), multipliers16_5, 0);
+      int32x4_t t147_1_2 = vmull_high_laneq_s16(x29_2, multipliers16_5, 0);
+      int32x4_t t149_0_2 = vmlal_laneq_s16(t147_0_2, vget_low_s16(x3_2), multipliers16_4, 7);
+      int32x4_t t149_1_2 = vmlal_high_laneq_s16(t147_1_2, x3_2, multipliers16_4, 7);
+      int16x8_t turned1_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t149_0_2, t149_1_2, 14);
+      int16x8_t a_55 = vaddq_s16(a_49, b_55);
+      int16x8_t b_63 = vsubq_s16(a_49, b_55);
+      int16x8_t a_56 = vaddq_s16(a_50, b_56);
+      int16x8_t a_57 = vsubq_s16(a_50, b_56);
+      int32x4_t t161_0_4 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 3);
+      int32x4_t t161_1_4 = vmull_high_laneq_s16(a_57, multipliers16, 3);
+      int32x4_t t163_0_4 = vmlsl_laneq_s16(t161_0_4, vget_low_s16(b_63), multipliers16, 4);
+      int32x4_t t163_1_4 = vmlsl_high_laneq_s16(t161_1_4, b_63, multipliers16, 4);
+      int16x8_t a_58 = DAEDALUS_NARROW_N(rshrn, s32, s16, t163_0_4, t163_1_4, 14);
+      int32x4_t t165_0_2 = vmull_laneq_s16(vget_low_s16(a_57), multipliers16, 4);
+      int32x4_t t165_1_2 = vmull_high_laneq_s16(a_57, multipliers16, 4);
+      int32x4_t t167_0_2 = vmlal_laneq_s16(t165_0_2, vget_low_s16(b_63), multipliers16, 3);
+      int32x4_t t167_1_2 = vmlal_high_laneq_s16(t165_1_2, b_63, multipliers16, 3);
+      int16x8_t a_59 = DAEDALUS_NARROW_N(rshrn, s32, s16, t167_0_2, t167_1_2, 14);
+      int16x8_t b_64 = vaddq_s16(a_51, b_57);
+      int16x8_t t173_4 = vsubq_s16(a_51, b_57);
+      int16x8_t b_65 = vaddq_s16(a_52, b_58);
+      int16x8_t t177_2 = vsubq_s16(a_52, b_58);
+      int32x4_t t180_0_2 = vmull_laneq_s16(vget_low_s16(t173_4), multipliers16_5, 1);
+      int32x4_t t180_1_2 = vmull_high_laneq_s16(t173_4, multipliers16_5, 1);
+      int32x4_t t183_0_4 = vmlsl_laneq_s16(t180_0_2, vget_low_s16(t177_2), multipliers16_5, 2);
+      int32x4_t t183_1_4 = vmlsl_high_laneq_s16(t180_1_2, t177_2, multipliers16_5, 2);
+      int16x8_t b_66 = DAEDALUS_NARROW_N(rshrn, s32, s16, t183_0_4, t183_1_4, 14);
+      int32x4_t t185_0_2 = vmull_laneq_s16(vget_low_s16(t173_4), multipliers16_5, 2);
+      int32x4_t t185_1_2 = vmull_high_laneq_s16(t173_4, multipliers16_5, 2);
+      int32x4_t t187_0_2 = vmlal_laneq_s16(t185_0_2, vget_low_s16(t177_2), multipliers16_5, 1);
+      int32x4_t t187_1_2 = vmlal_high_laneq_s16(t185_1_2, t177_2, multipliers16_5, 1);
+      int16x8_t b_67 = DAEDALUS_NARROW_N(rshrn, s32, s16, t187_0_2, t187_1_2, 14);
+      int16x8_t b_68 = vaddq_s16(a_53, b_59);
+      int16x8_t b_69 = vsubq_s16(a_53, b_59);
+      int16x8_t b_70 = vaddq_s16(a_54, b_60);
+      int16x8_t a_60 = vsubq_s16(a_54, b_60);
+      int32x4_t t199_0_2 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 5);
+      int32x4_t t199_1_2 = vmull_high_laneq_s16(a_60, multipliers16, 5);
+      int32x4_t t201_0_2 = vmlsl_laneq_s16(t199_0_2, vget_low_s16(b_69), multipliers16, 6);
+      int32x4_t t201_1_2 = vmlsl_high_laneq_s16(t199_1_2, b_69, multipliers16, 6);
+      int16x8_t b_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t201_0_2, t201_1_2, 14);
+      int32x4_t t203_0_4 = vmull_laneq_s16(vget_low_s16(a_60), multipliers16, 6);
+      int32x4_t t203_1_4 = vmull_high_laneq_s16(a_60, multipliers16, 6);
+      int32x4_t t205_0_4 = vmlal_laneq_s16(t203_0_4, vget_low_s16(b_69), multipliers16, 5);
+      int32x4_t t205_1_4 = vmlal_high_laneq_s16(t203_1_4, b_69, multipliers16, 5);
+      int16x8_t b_72 = DAEDALUS_NARROW_N(rshrn, s32, s16, t205_0_4, t205_1_4, 14);
+      int16x8_t a_61 = vaddq_s16(turned0_4, b_61);
+      int16x8_t t211_2 = vsubq_s16(turned0_4, b_61);
+      int16x8_t a_62 = vaddq_s16(turned1_4, b_62);
+      int16x8_t t215_2 = vsubq_s16(turned1_4, b_62);
+      int32x4_t t218_0_2 = vmull_laneq_s16(vget_low_s16(t211_2), multipliers16_5, 3);
+      int32x4_t t218_1_2 = vmull_high_laneq_s16(t211_2, multipliers16_5, 3);
+      int32x4_t t221_0_2 = vmlsl_laneq_s16(t218_0_2, vget_low_s16(t215_2), multipliers16_5, 4);
+      int32x4_t t221_1_2 = vmlsl_high_laneq_s16(t218_1_2, t215_2, multipliers16_5, 4);
+      int16x8_t a_63 = DAEDALUS_NARROW_N(rshrn, s32, s16, t221_0_2, t221_1_2, 14);
+      int32x4_t t223_0_2 = vmull_laneq_s16(vget_low_s16(t211_2), multipliers16_5, 4);
+      int32x4_t t223_1_2 = vmull_high_laneq_s16(t211_2, multipliers16_5, 4);
+      int32x4_t t225_0_2 = vmlal_laneq_s16(t223_0_2, vget_low_s16(t215_2), multipliers16_5, 3);
+      int32x4_t t225_1_2 = vmlal_high_laneq_s16(t223_1_2, t215_2, multipliers16_5, 3);
+      int16x8_t a_64 = DAEDALUS_NARROW_N(rshrn, s32, s16, t225_0_2, t225_1_2, 14);
+      int16x8_t a_65 = vaddq_s16(a_55, b_64);
+      int16x8_t b_73 = vsubq_s16(a_55, b_64);
+      int16x8_t a_66 = vaddq_s16(a_56, b_65);
+      int16x8_t a_67 = vsubq_s16(a_56, b_65);
+      int16x8_t a_68 = vaddq_s16(a_58, b_67);
+      int16x8_t b_74 = vsubq_s16(a_58, b_67);
+      int16x8_t a_69 = vaddq_s16(a_59, b_66);
+      int16x8_t a_70 = vsubq_s16(a_59, b_66);
+      int32x4_t t245_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 1);
+      int32x4_t t245_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 1);
+      int32x4_t t247_0_2 = vmlsl_laneq_s16(t245_0_2, vget_low_s16(b_73), multipliers16, 2);
+      int32x4_t t247_1_2 = vmlsl_high_laneq_s16(t245_1_2, b_73, multipliers16, 2);
+      int16x8_t a_71 = DAEDALUS_NARROW_N(rshrn, s32, s16, t247_0_2, t247_1_2, 14);
+      int32x4_t t249_0_2 = vmull_laneq_s16(vget_low_s16(a_67), multipliers16, 2);
+      int32x4_t t249_1_2 = vmull_high_laneq_s16(a_67, multipliers16, 2);
+      int32x4_t t251_0_2 = vmlal_laneq_s16(t249_0_2, vget_low_s16(b_73), multipliers16, 1);
+      int32x4_t t251_1_2 = vmlal_high_laneq_s16(t249_1_2, b_73, multipliers16, 1);
+      int16x8_t a_72 = DAEDALUS_NARROW_N(rshrn, s32, s16, t251_0_2, t251_1_2, 14);
+      int32x4_t t255_0_2 = vmull_laneq_s16(vget_low_s16(a_70), multipliers16, 1);
+      int32x4_t t255_1_2 = vmull_high_laneq_s16(a_70, multipliers16, 1);
+      int32x4_t t257_0_2 = vmlsl_laneq_s16(t255_0_2, vget_low_s16(b_74), multipliers16, 2);
+      int32x4_t t257_1_2 = vmlsl_high_laneq_s16(t255_1_2, b_74, multipliers16, 2);
+      int16x8_t a_73 = DAEDALUS_NARROW_N(rshrn, s32, s16, t257_0_2, t257_1_2, 14);
+      int32x4_t t259_0_2 = vmull_laneq_s16(vget_low_s16(a_70), multipliers16, 2);
+      int32x4_t t259_1_2 = vmull_high_laneq_s16(a_70, multipliers16, 2);
+      int32x4_t t261_0_2 = vmlal_laneq_s16(t259_0_2, vget_low_s16(b_74), multipliers16, 1);
+      int32x4_t t261_1_2 = vmlal_high_laneq_s16(t259_1_2, b_74, multipliers16, 1);
+      int16x8_t a_74 = DAEDALUS_NARROW_N(rshrn, s32, s16, t261_0_2, t261_1_2, 14);
+      int16x8_t b_75 = vaddq_s16(a_61, b_68);
+      int16x8_t t267_2 = vsubq_s16(a_61, b_68);
+      int16x8_t b_76 = vaddq_s16(a_62, b_70);
+      int16x8_t t271_2 = vsubq_s16(a_62, b_70);
+      int16x8_t b_77 = vaddq_s16(a_64, b_71);
+      int16x8_t t275_2 = vsubq_s16(a_64, b_71);
+      int16x8_t b_78 = vaddq_s16(a_63, b_72);
+      int16x8_t t279_2 = vsubq_s16(a_63, b_72);
+      int32x4_t t281_0_2 = vmull_laneq_s16(vget_low_s16(t267_2), multipliers16_2, 7);
+      int32x4_t t281_1_2 = vmull_high_laneq_s16(t267_2, multipliers16_2, 7);
+      int32x4_t t283_0_2 = vmlsl_laneq_s16(t281_0_2, vget_low_s16(t271_2), multipliers16_3, 0);
+      int32x4_t t283_1_2 = vmlsl_high_laneq_s16(t281_1_2, t271_2, multipliers16_3, 0);
+      int16x8_t b_79 = DAEDALUS_NARROW_N(rshrn, s32, s16, t283_0_2, t283_1_2, 14);
+      int32x4_t t285_0_2 = vmull_laneq_s16(vget_low_s16(t267_2), multipliers16_3, 0);
+      int32x4_t t285_1_2 = vmull_high_laneq_s16(t267_2, multipliers16_3, 0);
+      int32x4_t t287_0_2 = vmlal_laneq_s16(t285_0_2, vget_low_s16(t271_2), multipliers16_2, 7);
+      int32x4_t t287_1_2 = vmlal_high_laneq_s16(t285_1_2, t271_2, multipliers16_2, 7);
+      int16x8_t b_80 = DAEDALUS_NARROW_N(rshrn, s32, s16, t287_0_2, t287_1_2, 14);
+      int32x4_t t291_0_2 = vmull_laneq_s16(vget_low_s16(t275_2), multipliers16_2, 7);
+      int32x4_t t291_1_2 = vmull_high_laneq_s16(t275_2, multipliers16_2, 7);
+      int32x4_t t293_0_2 = vmlsl_laneq_s16(t291_0_2, vget_low_s16(t279_2), multipliers16_3, 0);
+      int32x4_t t293_1_2 = vmlsl_high_laneq_s16(t291_1_2, t279_2, multipliers16_3, 0);
+      int16x8_t b_81 = DAEDALUS_NARROW_N(rshrn, s32, s16, t293_0_2, t293_1_2, 14);
+      int32x4_t t295_0_2 = vmull_laneq_s16(vget_low_s16(t275_2), multipliers16_3, 0);
+      int32x4_t t295_1_2 = vmull_high_laneq_s16(t275_2, multipliers16_3, 0);
+      int32x4_t t297_0_2 = vmlal_laneq_s16(t295_0_2, vget_low_s16(t279_2), multipliers16_2, 7);
+      int32x4_t t297_1_2 = vmlal_high_laneq_s16(t295_1_2, t279_2, multipliers16_2, 7);
+      int16x8_t b_82 = DAEDALUS_NARROW_N(rshrn, s32, s16, t297_0_2, t297_1_2, 14);
+      int16x8_t odd0_4 = vaddq_s16(a_65, b_75);
+      int16x8_t b_83 = vsubq_s16(a_65, b_75);
+      int16x8_t odd15_2 = vaddq_s16(a_66, b_76);
+      int16x8_t a_75 = vsubq_s16(a_66, b_76);
+      int16x8_t odd1_4 = vaddq_s16(a_68, b_77);
+      int16x8_t b_84 = vsubq_s16(a_68, b_77);
+      int16x8_t odd14_2 = vaddq_s16(a_69, b_78);
+      int16x8_t a_76 = vsubq_s16(a_69, b_78);
+      int16x8_t odd2_4 = vaddq_s16(a_73, b_82);
+      int16x8_t b_85 = vsubq_s16(a_73, b_82);
+      int16x8_t odd13_2 = vaddq_s16(a_74, b_81);
+      int16x8_t a_77 = vsubq_s16(a_74, b_81);
+      int16x8_t odd3_4 = vaddq_s16(a_71, b_80);
+      int16x8_t b_86 = vsubq_s16(a_71, b_80);
+      int16x8_t odd12_2 = vaddq_s16(a_72, b_79);
+      int16x8_t a_78 = vsubq_s16(a_72, b_79);
+      int32x4_t t333_0_2 = vmull_laneq_s16(vget_low_s16(a_75), multipliers16, 0);
+      int32x4_t t333_1_2 = vmull_high_laneq_s16(a_75, multipliers16, 0);
+      int32x4_t t335_0_2 = vmlal_laneq_s16(t333_0_2, vget_low_s16(b_83), multipliers16, 0);
+      int32x4_t t335_1_2 = vmlal_high_laneq_s16(t333_1_2, b_83, multipliers16, 0);
+      int16x8_t odd8_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t335_0_2, t335_1_2, 14);
+      int32x4_t t338_0_2 = vmlsl_laneq_s16(t333_0_2, vget_low_s16(b_83), multipliers16, 0);
+      int32x4_t t338_1_2 = vmlsl_high_laneq_s16(t333_1_2, b_83, multipliers16, 0);
+      int16x8_t odd7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t338_0_2, t338_1_2, 14);
+      int32x4_t t341_0_2 = vmull_laneq_s16(vget_low_s16(a_76), multipliers16, 0);
+      int32x4_t t341_1_2 = vmull_high_laneq_s16(a_76, multipliers16, 0);
+      int32x4_t t343_0_2 = vmlal_laneq_s16(t341_0_2, vget_low_s16(b_84), multipliers16, 0);
+      int32x4_t t343_1_2 = vmlal_high_laneq_s16(t341_1_2, b_84, multipliers16, 0);
+      int16x8_t odd9_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t343_0_2, t343_1_2, 14);
+      int32x4_t t346_0_2 = vmlsl_laneq_s16(t341_0_2, vget_low_s16(b_84), multipliers16, 0);
+      int32x4_t t346_1_2 = vmlsl_high_laneq_s16(t341_1_2, b_84, multipliers16, 0);
+      int16x8_t odd6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t346_0_2, t346_1_2, 14);
+      int32x4_t t349_0_2 = vmull_laneq_s16(vget_low_s16(a_77), multipliers16, 0);
+      int32x4_t t349_1_2 = vmull_high_laneq_s16(a_77, multipliers16, 0);
+      int32x4_t t351_0_2 = vmlal_laneq_s16(t349_0_2, vget_low_s16(b_85), multipliers16, 0);
+      int32x4_t t351_1_2 = vmlal_high_laneq_s16(t349_1_2, b_85, multipliers16, 0);
+      int16x8_t odd10_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t351_0_2, t351_1_2, 14);
+      int32x4_t t354_0_2 = vmlsl_laneq_s16(t349_0_2, vget_low_s16(b_85), multipliers16, 0);
+      int32x4_t t354_1_2 = vmlsl_high_laneq_s16(t349_1_2, b_85, multipliers16, 0);
+      int16x8_t odd5_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t354_0_2, t354_1_2, 14);
+      int32x4_t t357_0_2 = vmull_laneq_s16(vget_low_s16(a_78), multipliers16, 0);
+      int32x4_t t357_1_2 = vmull_high_laneq_s16(a_78, multipliers16, 0);
+      int32x4_t t359_0_2 = vmlal_laneq_s16(t357_0_2, vget_low_s16(b_86), multipliers16, 0);
+      int32x4_t t359_1_2 = vmlal_high_laneq_s16(t357_1_2, b_86, multipliers16, 0);
+      int16x8_t odd11_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t359_0_2, t359_1_2, 14);
+      int32x4_t t362_0_2 = vmlsl_laneq_s16(t357_0_2, vget_low_s16(b_86), multipliers16, 0);
+      int32x4_t t362_1_2 = vmlsl_high_laneq_s16(t357_1_2, b_86, multipliers16, 0);
+      int16x8_t odd4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t362_0_2, t362_1_2, 14);
+      int16x8_t t17_2 = vld1q_s16(&n_part2[8][8*x]);
+      int16x8_t residuals0 = vaddq_s16(t17_2, odd15_2);
+      int16x8_t t367_2 = vrshrq_n_s16(residuals0, 6);
+      uint8x8_t t368 = vld1_u8(&dst[8*x]);
+      uint16x8_t t369_2 = vaddw_u8(vreinterpretq_u16_s16(t367_2), t368);
+      uint8x8_t t369_sat = vqmovun_s16(vreinterpretq_s16_u16(t369_2));
       vst1_u8(&dst[8*x], t369_sat);
-      const int16x8_t residuals31 = vsubq_s16(t17_2, odd15_2);
-      const int16x8_t t373_2 = vrshrq_n_s16(residuals31, 6);
-      const uint8x8_t t374 = vld1_u8(&dst[31 * dst_stride + 8*x]);
-      const uint16x8_t t375_2 = vaddw_u8(vreinterpretq_u16_s16(t373_2), t374);
-      const uint8x8_t t375_sat = vqmovun_s16(vreinterpretq_s16_u16(t375_2));
+      int16x8_t residuals31 = vsubq_s16(t17_2, odd15_2);
+      int16x8_t t373_2 = vrshrq_n_s16(residuals31, 6);
+      uint8x8_t t374 = vld1_u8(&dst[31 * dst_stride + 8*x]);
+      uint16x8_t t375_2 = vaddw_u8(vreinterpretq_u16_s16(t373_2), t374);
+      uint8x8_t t375_sat = vqmovun_s16(vreinterpretq_s16_u16(t375_2));
       vst1_u8(&dst[31 * dst_stride + 8*x], t375_sat);
-      const int16x8_t t19_2 = vld1q_s16(&n_part2[10][8*x]);
-      const int16x8_t residuals1 = vaddq_s16(t19_2, odd14_2);
-      const int16x8_t t379_2 = vrshrq_n_s16(residuals1, 6);
-      const uint8x8_t t380 = vld1_u8(&dst[dst_stride + 8*x]);
-      const uint16x8_t t381_2 = vaddw_u8(vreinterpretq_u16_s16(t379_2), t380);
-      const uint8x8_t t381_sat = vqmovun_s16(vreinterpretq_s16_u16(t381_2));
+      int16x8_t t19_2 = vld1q_s16(&n_part2[10][8*x]);
+      int16x8_t residuals1 = vaddq_s16(t19_2, odd14_2);
+      int16x8_t t379_2 = vrshrq_n_s16(residuals1, 6);
+      uint8x8_t t380 = vld1_u8(&dst[dst_stride + 8*x]);
+      uint16x8_t t381_2 = vaddw_u8(vreinterpretq_u16_s16(t379_2), t380);
+      uint8x8_t t381_sat = vqmovun_s16(vreinterpretq_s16_u16(t381_2));
       vst1_u8(&dst[dst_stride + 8*x], t381_sat);
-      const int16x8_t residuals30 = vsubq_s16(t19_2, odd14_2);
-      const int16x8_t t385_2 = vrshrq_n_s16(residuals30, 6);
-      const uint8x8_t t386 = vld1_u8(&dst[30 * dst_stride + 8*x]);
-      const uint16x8_t t387_2 = vaddw_u8(vreinterpretq_u16_s16(t385_2), t386);
-      const uint8x8_t t387_sat = vqmovun_s16(vreinterpretq_s16_u16(t387_2));
+      int16x8_t residuals30 = vsubq_s16(t19_2, odd14_2);
+      int16x8_t t385_2 = vrshrq_n_s16(residuals30, 6);
+      uint8x8_t t386 = vld1_u8(&dst[30 * dst_stride + 8*x]);
+      uint16x8_t t387_2 = vaddw_u8(vreinterpretq_u16_s16(t385_2), t386);
+      uint8x8_t t387_sat = vqmovun_s16(vreinterpretq_s16_u16(t387_2));
       vst1_u8(&dst[30 * dst_stride + 8*x], t387_sat);
-      const int16x8_t t21_2 = vld1q_s16(&n_part2[12][8*x]);
-      const int16x8_t residuals2 = vaddq_s16(t21_2, odd13_2);
-      const int16x8_t t391_2 = vrshrq_n_s16(residuals2, 6);
-      const uint8x8_t t392 = vld1_u8(&dst[2 * dst_stride + 8*x]);
-      const uint16x8_t t393_2 = vaddw_u8(vreinterpretq_u16_s16(t391_2), t392);
-      const uint8x8_t t393_sat = vqmovun_s16(vreinterpretq_s16_u16(t393_2));
+      int16x8_t t21_2 = vld1q_s16(&n_part2[12][8*x]);
+      int16x8_t residuals2 = vaddq_s16(t21_2, odd13_2);
+      int16x8_t t391_2 = vrshrq_n_s16(residuals2, 6);
+      uint8x8_t t392 = vld1_u8(&dst[2 * dst_stride + 8*x]);
+      uint16x8_t t393_2 = vaddw_u8(vreinterpretq_u16_s16(t391_2), t392);
+      uint8x8_t t393_sat = vqmovun_s16(vreinterpretq_s16_u16(t393_2));
       vst1_u8(&dst[2 * dst_stride + 8*x], t393_sat);
-      const int16x8_t residuals29 = vsubq_s16(t21_2, odd13_2);
-      const int16x8_t t397_2 = vrshrq_n_s16(residuals29, 6);
-      const uint8x8_t t398 = vld1_u8(&dst[29 * dst_stride + 8*x]);
-      const uint16x8_t t399_2 = vaddw_u8(vreinterpretq_u16_s16(t397_2), t398);
-      const uint8x8_t t399_sat = vqmovun_s16(vreinterpretq_s16_u16(t399_2));
+      int16x8_t residuals29 = vsubq_s16(t21_2, odd13_2);
+      int16x8_t t397_2 = vrshrq_n_s16(residuals29, 6);
+      uint8x8_t t398 = vld1_u8(&dst[29 * dst_stride + 8*x]);
+      uint16x8_t t399_2 = vaddw_u8(vreinterpretq_u16_s16(t397_2), t398);
+      uint8x8_t t399_sat = vqmovun_s16(vreinterpretq_s16_u16(t399_2));
       vst1_u8(&dst[29 * dst_stride + 8*x], t399_sat);
-      const int16x8_t t23_2 = vld1q_s16(&n_part2[14][8*x]);
-      const int16x8_t residuals3 = vaddq_s16(t23_2, odd12_2);
-      const int16x8_t t403_2 = vrshrq_n_s16(residuals3, 6);
-      const uint8x8_t t404 = vld1_u8(&dst[3 * dst_stride + 8*x]);
-      const uint16x8_t t405_2 = vaddw_u8(vreinterpretq_u16_s16(t403_2), t404);
-      const uint8x8_t t405_sat = vqmovun_s16(vreinterpretq_s16_u16(t405_2));
+      int16x8_t t23_2 = vld1q_s16(&n_part2[14][8*x]);
+      int16x8_t residuals3 = vaddq_s16(t23_2, odd12_2);
+      int16x8_t t403_2 = vrshrq_n_s16(residuals3, 6);
+      uint8x8_t t404 = vld1_u8(&dst[3 * dst_stride + 8*x]);
+      uint16x8_t t405_2 = vaddw_u8(vreinterpretq_u16_s16(t403_2), t404);
+      uint8x8_t t405_sat = vqmovun_s16(vreinterpretq_s16_u16(t405_2));
       vst1_u8(&dst[3 * dst_stride + 8*x], t405_sat);
-      const int16x8_t residuals28 = vsubq_s16(t23_2, odd12_2);
-      const int16x8_t t409_2 = vrshrq_n_s16(residuals28, 6);
-      const uint8x8_t t410 = vld1_u8(&dst[28 * dst_stride + 8*x]);
-      const uint16x8_t t411_2 = vaddw_u8(vreinterpretq_u16_s16(t409_2), t410);
-      const uint8x8_t t411_sat = vqmovun_s16(vreinterpretq_s16_u16(t411_2));
+      int16x8_t residuals28 = vsubq_s16(t23_2, odd12_2);
+      int16x8_t t409_2 = vrshrq_n_s16(residuals28, 6);
+      uint8x8_t t410 = vld1_u8(&dst[28 * dst_stride + 8*x]);
+      uint16x8_t t411_2 = vaddw_u8(vreinterpretq_u16_s16(t409_2), t410);
+      uint8x8_t t411_sat = vqmovun_s16(vreinterpretq_s16_u16(t411_2));
       vst1_u8(&dst[28 * dst_stride + 8*x], t411_sat);
-      const int16x8_t residuals4 = vaddq_s16(even4_4, odd11_2);
-      const int16x8_t t415_2 = vrshrq_n_s16(residuals4, 6);
-      const uint8x8_t t416 = vld1_u8(&dst[4 * dst_stride + 8*x]);
-      const uint16x8_t t417_2 = vaddw_u8(vreinterpretq_u16_s16(t415_2), t416);
-      const uint8x8_t t417_sat = vqmovun_s16(vreinterpretq_s16_u16(t417_2));
+      int16x8_t residuals4 = vaddq_s16(even4_4, odd11_2);
+      int16x8_t t415_2 = vrshrq_n_s16(residuals4, 6);
+      uint8x8_t t416 = vld1_u8(&dst[4 * dst_stride + 8*x]);
+      uint16x8_t t417_2 = vaddw_u8(vreinterpretq_u16_s16(t415_2), t416);
+      uint8x8_t t417_sat = vqmovun_s16(vreinterpretq_s16_u16(t417_2));
       vst1_u8(&dst[4 * dst_stride + 8*x], t417_sat);
-      const int16x8_t residuals27 = vsubq_s16(even4_4, odd11_2);
-      const int16x8_t t421_2 = vrshrq_n_s16(residuals27, 6);
-      const uint8x8_t t422 = vld1_u8(&dst[27 * dst_stride + 8*x]);
-      const uint16x8_t t423_2 = vaddw_u8(vreinterpretq_u16_s16(t421_2), t422);
-      const uint8x8_t t423_sat = vqmovun_s16(vreinterpretq_s16_u16(t423_2));
+      int16x8_t residuals27 = vsubq_s16(even4_4, odd11_2);
+      int16x8_t t421_2 = vrshrq_n_s16(residuals27, 6);
+      uint8x8_t t422 = vld1_u8(&dst[27 * dst_stride + 8*x]);
+      uint16x8_t t423_2 = vaddw_u8(vreinterpretq_u16_s16(t421_2), t422);
+      uint8x8_t t423_sat = vqmovun_s16(vreinterpretq_s16_u16(t423_2));
       vst1_u8(&dst[27 * dst_stride + 8*x], t423_sat);
-      const int16x8_t residuals5 = vaddq_s16(even5_4, odd10_2);
-      const int16x8_t t427_2 = vrshrq_n_s16(residuals5, 6);
-      const uint8x8_t t428 = vld1_u8(&dst[5 * dst_stride + 8*x]);
-      const uint16x8_t t429 = vaddw_u8(vreinterpretq_u16_s16(t427_2), t428);
-      const uint8x8_t t429_sat = vqmovun_s16(vreinterpretq_s16_u16(t429));
+      int16x8_t residuals5 = vaddq_s16(even5_4, odd10_2);
+      int16x8_t t427_2 = vrshrq_n_s16(residuals5, 6);
+      uint8x8_t t428 = vld1_u8(&dst[5 * dst_stride + 8*x]);
+      uint16x8_t t429 = vaddw_u8(vreinterpretq_u16_s16(t427_2), t428);
+      uint8x8_t t429_sat = vqmovun_s16(vreinterpretq_s16_u16(t429));
       vst1_u8(&dst[5 * dst_stride + 8*x], t429_sat);
-      const int16x8_t residuals26 = vsubq_s16(even5_4, odd10_2);
-      const int16x8_t t433 = vrshrq_n_s16(residuals26, 6);
-      const uint8x8_t t434 = vld1_u8(&dst[26 * dst_stride + 8*x]);
-      const uint16x8_t t435 = vaddw_u8(vreinterpretq_u16_s16(t433), t434);
-      const uint8x8_t t435_sat = vqmovun_s16(vreinterpretq_s16_u16(t435));
+      int16x8_t residuals26 = vsubq_s16(even5_4, odd10_2);
+      int16x8_t t433 = vrshrq_n_s16(residuals26, 6);
+      uint8x8_t t434 = vld1_u8(&dst[26 * dst_stride + 8*x]);
+      uint16x8_t t435 = vaddw_u8(vreinterpretq_u16_s16(t433), t434);
+      uint8x8_t t435_sat = vqmovun_s16(vreinterpretq_s16_u16(t435));
       vst1_u8(&dst[26 * dst_stride + 8*x], t435_sat);
-      const int16x8_t residuals6 = vaddq_s16(even6_4, odd9_2);
-      const int16x8_t t439 = vrshrq_n_s16(residuals6, 6);
-      const uint8x8_t t440 = vld1_u8(&dst[6 * dst_stride + 8*x]);
-      const uint16x8_t t441 = vaddw_u8(vreinterpretq_u16_s16(t439), t440);
-      const uint8x8_t t441_sat = vqmovun_s16(vreinterpretq_s16_u16(t441));
+      int16x8_t residuals6 = vaddq_s16(even6_4, odd9_2);
+      int16x8_t t439 = vrshrq_n_s16(residuals6, 6);
+      uint8x8_t t440 = vld1_u8(&dst[6 * dst_stride + 8*x]);
+      uint16x8_t t441 = vaddw_u8(vreinterpretq_u16_s16(t439), t440);
+      uint8x8_t t441_sat = vqmovun_s16(vreinterpretq_s16_u16(t441));
       vst1_u8(&dst[6 * dst_stride + 8*x], t441_sat);
-      const int16x8_t residuals25 = vsubq_s16(even6_4, odd9_2);
-      const int16x8_t t445 = vrshrq_n_s16(residuals25, 6);
-      const uint8x8_t t446 = vld1_u8(&dst[25 * dst_stride + 8*x]);
-      const uint16x8_t t447 = vaddw_u8(vreinterpretq_u16_s16(t445), t446);
-      const uint8x8_t t447_sat = vqmovun_s16(vreinterpretq_s16_u16(t447));
+      int16x8_t residuals25 = vsubq_s16(even6_4, odd9_2);
+      int16x8_t t445 = vrshrq_n_s16(residuals25, 6);
+      uint8x8_t t446 = vld1_u8(&dst[25 * dst_stride + 8*x]);
+      uint16x8_t t447 = vaddw_u8(vreinterpretq_u16_s16(t445), t446);
+      uint8x8_t t447_sat = vqmovun_s16(vreinterpretq_s16_u16(t447));
       vst1_u8(&dst[25 * dst_stride + 8*x], t447_sat);
-      const int16x8_t residuals7 = vaddq_s16(even7_4, odd8_2);
-      const int16x8_t t451 = vrshrq_n_s16(residuals7, 6);
-      const uint8x8_t t452 = vld1_u8(&dst[7 * dst_stride + 8*x]);
-      const uint16x8_t t453 = vaddw_u8(vreinterpretq_u16_s16(t451), t452);
-      const uint8x8_t t453_sat = vqmovun_s16(vreinterpretq_s16_u16(t453));
+      int16x8_t residuals7 = vaddq_s16(even7_4, odd8_2);
+      int16x8_t t451 = vrshrq_n_s16(residuals7, 6);
+      uint8x8_t t452 = vld1_u8(&dst[7 * dst_stride + 8*x]);
+      uint16x8_t t453 = vaddw_u8(vreinterpretq_u16_s16(t451), t452);
+      uint8x8_t t453_sat = vqmovun_s16(vreinterpretq_s16_u16(t453));
       vst1_u8(&dst[7 * dst_stride + 8*x], t453_sat);
-      const int16x8_t residuals24 = vsubq_s16(even7_4, odd8_2);
-      const int16x8_t t457 = vrshrq_n_s16(residuals24, 6);
-      const uint8x8_t t458 = vld1_u8(&dst[24 * dst_stride + 8*x]);
-      const uint16x8_t t459 = vaddw_u8(vreinterpretq_u16_s16(t457), t458);
-      const uint8x8_t t459_sat = vqmovun_s16(vreinterpretq_s16_u16(t459));
+      int16x8_t residuals24 = vsubq_s16(even7_4, odd8_2);
+      int16x8_t t457 = vrshrq_n_s16(residuals24, 6);
+      uint8x8_t t458 = vld1_u8(&dst[24 * dst_stride + 8*x]);
+      uint16x8_t t459 = vaddw_u8(vreinterpretq_u16_s16(t457), t458);
+      uint8x8_t t459_sat = vqmovun_s16(vreinterpretq_s16_u16(t459));
       vst1_u8(&dst[24 * dst_stride + 8*x], t459_sat);
-      const int16x8_t residuals8 = vaddq_s16(even8_2, odd7_4);
-      const int16x8_t t463 = vrshrq_n_s16(residuals8, 6);
-      const uint8x8_t t464 = vld1_u8(&dst[8 * dst_stride + 8*x]);
-      const uint16x8_t t465 = vaddw_u8(vreinterpretq_u16_s16(t463), t464);
-      const uint8x8_t t465_sat = vqmovun_s16(vreinterpretq_s16_u16(t465));
+      int16x8_t residuals8 = vaddq_s16(even8_2, odd7_4);
+      int16x8_t t463 = vrshrq_n_s16(residuals8, 6);
+      uint8x8_t t464 = vld1_u8(&dst[8 * dst_stride + 8*x]);
+      uint16x8_t t465 = vaddw_u8(vreinterpretq_u16_s16(t463), t464);
+      uint8x8_t t465_sat = vqmovun_s16(vreinterpretq_s16_u16(t465));
       vst1_u8(&dst[8 * dst_stride + 8*x], t465_sat);
-      const int16x8_t residuals23 = vsubq_s16(even8_2, odd7_4);
-      const int16x8_t t469 = vrshrq_n_s16(residuals23, 6);
-      const uint8x8_t t470 = vld1_u8(&dst[23 * dst_stride + 8*x]);
-      const uint16x8_t t471 = vaddw_u8(vreinterpretq_u16_s16(t469), t470);
-      const uint8x8_t t471_sat = vqmovun_s16(vreinterpretq_s16_u16(t471));
+      int16x8_t residuals23 = vsubq_s16(even8_2, odd7_4);
+      int16x8_t t469 = vrshrq_n_s16(residuals23, 6);
+      uint8x8_t t470 = vld1_u8(&dst[23 * dst_stride + 8*x]);
+      uint16x8_t t471 = vaddw_u8(vreinterpretq_u16_s16(t469), t470);
+      uint8x8_t t471_sat = vqmovun_s16(vreinterpretq_s16_u16(t471));
       vst1_u8(&dst[23 * dst_stride + 8*x], t471_sat);
-      const int16x8_t residuals9 = vaddq_s16(even9_2, odd6_4);
-      const int16x8_t t475 = vrshrq_n_s16(residuals9, 6);
-      const uint8x8_t t476 = vld1_u8(&dst[9 * dst_stride + 8*x]);
-      const uint16x8_t t477 = vaddw_u8(vreinterpretq_u16_s16(t475), t476);
-      const uint8x8_t t477_sat = vqmovun_s16(vreinterpretq_s16_u16(t477));
+      int16x8_t residuals9 = vaddq_s16(even9_2, odd6_4);
+      int16x8_t t475 = vrshrq_n_s16(residuals9, 6);
+      uint8x8_t t476 = vld1_u8(&dst[9 * dst_stride + 8*x]);
+      uint16x8_t t477 = vaddw_u8(vreinterpretq_u16_s16(t475), t476);
+      uint8x8_t t477_sat = vqmovun_s16(vreinterpretq_s16_u16(t477));
       vst1_u8(&dst[9 * dst_stride + 8*x], t477_sat);
-      const int16x8_t residuals22 = vsubq_s16(even9_2, odd6_4);
-      const int16x8_t t481 = vrshrq_n_s16(residuals22, 6);
-      const uint8x8_t t482 = vld1_u8(&dst[22 * dst_stride + 8*x]);
-      const uint16x8_t t483 = vaddw_u8(vreinterpretq_u16_s16(t481), t482);
-      const uint8x8_t t483_sat = vqmovun_s16(vreinterpretq_s16_u16(t483));
+      int16x8_t residuals22 = vsubq_s16(even9_2, odd6_4);
+      int16x8_t t481 = vrshrq_n_s16(residuals22, 6);
+      uint8x8_t t482 = vld1_u8(&dst[22 * dst_stride + 8*x]);
+      uint16x8_t t483 = vaddw_u8(vreinterpretq_u16_s16(t481), t482);
+      uint8x8_t t483_sat = vqmovun_s16(vreinterpretq_s16_u16(t483));
       vst1_u8(&dst[22 * dst_stride + 8*x], t483_sat);
-      const int16x8_t residuals10 = vaddq_s16(even10_2, odd5_4);
-      const int16x8_t t487 = vrshrq_n_s16(residuals10, 6);
-      const uint8x8_t t488 = vld1_u8(&dst[10 * dst_stride + 8*x]);
-      const uint16x8_t t489 = vaddw_u8(vreinterpretq_u16_s16(t487), t488);
-      const uint8x8_t t489_sat = vqmovun_s16(vreinterpretq_s16_u16(t489));
+      int16x8_t residuals10 = vaddq_s16(even10_2, odd5_4);
+      int16x8_t t487 = vrshrq_n_s16(residuals10, 6);
+      uint8x8_t t488 = vld1_u8(&dst[10 * dst_stride + 8*x]);
+      uint16x8_t t489 = vaddw_u8(vreinterpretq_u16_s16(t487), t488);
+      uint8x8_t t489_sat = vqmovun_s16(vreinterpretq_s16_u16(t489));
       vst1_u8(&dst[10 * dst_stride + 8*x], t489_sat);
-      const int16x8_t residuals21 = vsubq_s16(even10_2, odd5_4);
-      const int16x8_t t493 = vrshrq_n_s16(residuals21, 6);
-      const uint8x8_t t494 = vld1_u8(&dst[21 * dst_stride + 8*x]);
-      const uint16x8_t t495 = vaddw_u8(vreinterpretq_u16_s16(t493), t494);
-      const uint8x8_t t495_sat = vqmovun_s16(vreinterpretq_s16_u16(t495));
+      int16x8_t residuals21 = vsubq_s16(even10_2, odd5_4);
+      int16x8_t t493 = vrshrq_n_s16(residuals21, 6);
+      uint8x8_t t494 = vld1_u8(&dst[21 * dst_stride + 8*x]);
+      uint16x8_t t495 = vaddw_u8(vreinterpretq_u16_s16(t493), t494);
+      uint8x8_t t495_sat = vqmovun_s16(vreinterpretq_s16_u16(t495));
       vst1_u8(&dst[21 * dst_stride + 8*x], t495_sat);
-      const int16x8_t residuals11 = vaddq_s16(even11_2, odd4_4);
-      const int16x8_t t499 = vrshrq_n_s16(residuals11, 6);
-      const uint8x8_t t500 = vld1_u8(&dst[11 * dst_stride + 8*x]);
-      const uint16x8_t t501 = vaddw_u8(vreinterpretq_u16_s16(t499), t500);
-      const uint8x8_t t501_sat = vqmovun_s16(vreinterpretq_s16_u16(t501));
+      int16x8_t residuals11 = vaddq_s16(even11_2, odd4_4);
+      int16x8_t t499 = vrshrq_n_s16(residuals11, 6);
+      uint8x8_t t500 = vld1_u8(&dst[11 * dst_stride + 8*x]);
+      uint16x8_t t501 = vaddw_u8(vreinterpretq_u16_s16(t499), t500);
+      uint8x8_t t501_sat = vqmovun_s16(vreinterpretq_s16_u16(t501));
       vst1_u8(&dst[11 * dst_stride + 8*x], t501_sat);
-      const int16x8_t residuals20 = vsubq_s16(even11_2, odd4_4);
-      const int16x8_t t505 = vrshrq_n_s16(residuals20, 6);
-      const uint8x8_t t506 = vld1_u8(&dst[20 * dst_stride + 8*x]);
-      const uint16x8_t t507 = vaddw_u8(vreinterpretq_u16_s16(t505), t506);
-      const uint8x8_t t507_sat = vqmovun_s16(vreinterpretq_s16_u16(t507));
+      int16x8_t residuals20 = vsubq_s16(even11_2, odd4_4);
+      int16x8_t t505 = vrshrq_n_s16(residuals20, 6);
+      uint8x8_t t506 = vld1_u8(&dst[20 * dst_stride + 8*x]);
+      uint16x8_t t507 = vaddw_u8(vreinterpretq_u16_s16(t505), t506);
+      uint8x8_t t507_sat = vqmovun_s16(vreinterpretq_s16_u16(t507));
       vst1_u8(&dst[20 * dst_stride + 8*x], t507_sat);
-      const int16x8_t t24_2 = vld1q_s16(&n_part2[15][8*x]);
-      const int16x8_t residuals12 = vaddq_s16(t24_2, odd3_4);
-      const int16x8_t t511 = vrshrq_n_s16(residuals12, 6);
-      const uint8x8_t t512 = vld1_u8(&dst[12 * dst_stride + 8*x]);
-      const uint16x8_t t513 = vaddw_u8(vreinterpretq_u16_s16(t511), t512);
-      const uint8x8_t t513_sat = vqmovun_s16(vreinterpretq_s16_u16(t513));
+      int16x8_t t24_2 = vld1q_s16(&n_part2[15][8*x]);
+      int16x8_t residuals12 = vaddq_s16(t24_2, odd3_4);
+      int16x8_t t511 = vrshrq_n_s16(residuals12, 6);
+      uint8x8_t t512 = vld1_u8(&dst[12 * dst_stride + 8*x]);
+      uint16x8_t t513 = vaddw_u8(vreinterpretq_u16_s16(t511), t512);
+      uint8x8_t t513_sat = vqmovun_s16(vreinterpretq_s16_u16(t513));
       vst1_u8(&dst[12 * dst_stride + 8*x], t513_sat);
-      const int16x8_t residuals19 = vsubq_s16(t24_2, odd3_4);
-      const int16x8_t t517 = vrshrq_n_s16(residuals19, 6);
-      const uint8x8_t t518 = vld1_u8(&dst[19 * dst_stride + 8*x]);
-      const uint16x8_t t519 = vaddw_u8(vreinterpretq_u16_s16(t517), t518);
-      const uint8x8_t t519_sat = vqmovun_s16(vreinterpretq_s16_u16(t519));
+      int16x8_t residuals19 = vsubq_s16(t24_2, odd3_4);
+      int16x8_t t517 = vrshrq_n_s16(residuals19, 6);
+      uint8x8_t t518 = vld1_u8(&dst[19 * dst_stride + 8*x]);
+      uint16x8_t t519 = vaddw_u8(vreinterpretq_u16_s16(t517), t518);
+      uint8x8_t t519_sat = vqmovun_s16(vreinterpretq_s16_u16(t519));
       vst1_u8(&dst[19 * dst_stride + 8*x], t519_sat);
-      const int16x8_t t22_2 = vld1q_s16(&n_part2[13][8*x]);
-      const int16x8_t residuals13 = vaddq_s16(t22_2, odd2_4);
-      const int16x8_t t523 = vrshrq_n_s16(residuals13, 6);
-      const uint8x8_t t524 = vld1_u8(&dst[13 * dst_stride + 8*x]);
-      const uint16x8_t t525 = vaddw_u8(vreinterpretq_u16_s16(t523), t524);
-      const uint8x8_t t525_sat = vqmovun_s16(vreinterpretq_s16_u16(t525));
+      int16x8_t t22_2 = vld1q_s16(&n_part2[13][8*x]);
+      int16x8_t residuals13 = vaddq_s16(t22_2, odd2_4);
+      int16x8_t t523 = vrshrq_n_s16(residuals13, 6);
+      uint8x8_t t524 = vld1_u8(&dst[13 * dst_stride + 8*x]);
+      uint16x8_t t525 = vaddw_u8(vreinterpretq_u16_s16(t523), t524);
+      uint8x8_t t525_sat = vqmovun_s16(vreinterpretq_s16_u16(t525));
       vst1_u8(&dst[13 * dst_stride + 8*x], t525_sat);
-      const int16x8_t residuals18 = vsubq_s16(t22_2, odd2_4);
-      const int16x8_t t529 = vrshrq_n_s16(residuals18, 6);
-      const uint8x8_t t530 = vld1_u8(&dst[18 * dst_stride + 8*x]);
-      const uint16x8_t t531 = vaddw_u8(vreinterpretq_u16_s16(t529), t530);
-      const uint8x8_t t531_sat = vqmovun_s16(vreinterpretq_s16_u16(t531));
+      int16x8_t residuals18 = vsubq_s16(t22_2, odd2_4);
+      int16x8_t t529 = vrshrq_n_s16(residuals18, 6);
+      uint8x8_t t530 = vld1_u8(&dst[18 * dst_stride + 8*x]);
+      uint16x8_t t531 = vaddw_u8(vreinterpretq_u16_s16(t529), t530);
+      uint8x8_t t531_sat = vqmovun_s16(vreinterpretq_s16_u16(t531));
       vst1_u8(&dst[18 * dst_stride + 8*x], t531_sat);
-      const int16x8_t t20_2 = vld1q_s16(&n_part2[11][8*x]);
-      const int16x8_t residuals14 = vaddq_s16(t20_2, odd1_4);
-      const int16x8_t t535 = vrshrq_n_s16(residuals14, 6);
-      const uint8x8_t t536 = vld1_u8(&dst[14 * dst_stride + 8*x]);
-      const uint16x8_t t537 = vaddw_u8(vreinterpretq_u16_s16(t535), t536);
-      const uint8x8_t t537_sat = vqmovun_s16(vreinterpretq_s16_u16(t537));
+      int16x8_t t20_2 = vld1q_s16(&n_part2[11][8*x]);
+      int16x8_t residuals14 = vaddq_s16(t20_2, odd1_4);
+      int16x8_t t535 = vrshrq_n_s16(residuals14, 6);
+      uint8x8_t t536 = vld1_u8(&dst[14 * dst_stride + 8*x]);
+      uint16x8_t t537 = vaddw_u8(vreinterpretq_u16_s16(t535), t536);
+      uint8x8_t t537_sat = vqmovun_s16(vreinterpretq_s16_u16(t537));
       vst1_u8(&dst[14 * dst_stride + 8*x], t537_sat);
-      const int16x8_t residuals17 = vsubq_s16(t20_2, odd1_4);
-      const int16x8_t t541 = vrshrq_n_s16(residuals17, 6);
-      const uint8x8_t t542 = vld1_u8(&dst[17 * dst_stride + 8*x]);
-      const uint16x8_t t543 = vaddw_u8(vreinterpretq_u16_s16(t541), t542);
-      const uint8x8_t t543_sat = vqmovun_s16(vreinterpretq_s16_u16(t543));
+      int16x8_t residuals17 = vsubq_s16(t20_2, odd1_4);
+      int16x8_t t541 = vrshrq_n_s16(residuals17, 6);
+      uint8x8_t t542 = vld1_u8(&dst[17 * dst_stride + 8*x]);
+      uint16x8_t t543 = vaddw_u8(vreinterpretq_u16_s16(t541), t542);
+      uint8x8_t t543_sat = vqmovun_s16(vreinterpretq_s16_u16(t543));
       vst1_u8(&dst[17 * dst_stride + 8*x], t543_sat);
-      const int16x8_t t18_2 = vld1q_s16(&n_part2[9][8*x]);
-      const int16x8_t residuals15 = vaddq_s16(t18_2, odd0_4);
-      const int16x8_t t547 = vrshrq_n_s16(residuals15, 6);
-      const uint8x8_t t548 = vld1_u8(&dst[15 * dst_stride + 8*x]);
-      const uint16x8_t t549 = vaddw_u8(vreinterpretq_u16_s16(t547), t548);
-      const uint8x8_t t549_sat = vqmovun_s16(vreinterpretq_s16_u16(t549));
+      int16x8_t t18_2 = vld1q_s16(&n_part2[9][8*x]);
+      int16x8_t residuals15 = vaddq_s16(t18_2, odd0_4);
+      int16x8_t t547 = vrshrq_n_s16(residuals15, 6);
+      uint8x8_t t548 = vld1_u8(&dst[15 * dst_stride + 8*x]);
+      uint16x8_t t549 = vaddw_u8(vreinterpretq_u16_s16(t547), t548);
+      uint8x8_t t549_sat = vqmovun_s16(vreinterpretq_s16_u16(t549));
       vst1_u8(&dst[15 * dst_stride + 8*x], t549_sat);
-      const int16x8_t residuals16 = vsubq_s16(t18_2, odd0_4);
-      const int16x8_t t553 = vrshrq_n_s16(residuals16, 6);
-      const uint8x8_t t554 = vld1_u8(&dst[16 * dst_stride + 8*x]);
-      const uint16x8_t t555 = vaddw_u8(vreinterpretq_u16_s16(t553), t554);
-      const uint8x8_t t555_sat = vqmovun_s16(vreinterpretq_s16_u16(t555));
+      int16x8_t residuals16 = vsubq_s16(t18_2, odd0_4);
+      int16x8_t t553 = vrshrq_n_s16(residuals16, 6);
+      uint8x8_t t554 = vld1_u8(&dst[16 * dst_stride + 8*x]);
+      uint16x8_t t555 = vaddw_u8(vreinterpretq_u16_s16(t553), t554);
+      uint8x8_t t555_sat = vqmovun_s16(vreinterpretq_s16_u16(t555));
       vst1_u8(&dst[16 * dst_stride + 8*x], t555_sat);
     }
   }

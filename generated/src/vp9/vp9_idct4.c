@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash fe555b119d74eaf0
+ * Class dc (1 <= eob <= 1), input hash 07e9b2c3c9284ac4
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,14 +22,14 @@ static inline void one_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   /* stage 1 of 1: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    const int32_t x0 = coeffs[0];
-    const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-    const int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
-    const int32_t t8 = dst[x];
-    const int32_t t9 = (s0_2 + 8) >> 4;
-    const int32_t t12 = dst[dst_stride + x];
-    const int32_t t15 = dst[2 * dst_stride + x];
-    const int32_t t18 = dst[3 * dst_stride + x];
+    int32_t x0 = coeffs[0];
+    int32_t s0 = ((x0 * 11585) + 8192) >> 14;
+    int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
+    int32_t t8 = dst[x];
+    int32_t t9 = (s0_2 + 8) >> 4;
+    int32_t t12 = dst[dst_stride + x];
+    int32_t t15 = dst[2 * dst_stride + x];
+    int32_t t18 = dst[3 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t8 + t9, 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t12 + t9, 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t15 + t9, 0, 255);
@@ -87,7 +87,7 @@ void daedalus_vp9_idct4__c_dc(const daedalus_buffer *buffers, const void *all_me
 }
 
 /*
- * Class full, input hash d02bf3877342b8b5
+ * Class full, input hash b0d86231deac66a0
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -96,14 +96,14 @@ static inline void one_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride
   int16_t rows[4][4];
   /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 4];
-    const int32_t x2 = coeffs[v + 8];
-    const int32_t x3 = coeffs[v + 12];
-    const int32_t s0 = (((x0 + x2) * 11585) + 8192) >> 14;
-    const int32_t s1 = (((x0 - x2) * 11585) + 8192) >> 14;
-    const int32_t low = (((x1 * 6270) - (x3 * 15137)) + 8192) >> 14;
-    const int32_t high = (((x1 * 15137) + (x3 * 6270)) + 8192) >> 14;
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 4];
+    int32_t x2 = coeffs[v + 8];
+    int32_t x3 = coeffs[v + 12];
+    int32_t s0 = (((x0 + x2) * 11585) + 8192) >> 14;
+    int32_t s1 = (((x0 - x2) * 11585) + 8192) >> 14;
+    int32_t low = (((x1 * 6270) - (x3 * 15137)) + 8192) >> 14;
+    int32_t high = (((x1 * 15137) + (x3 * 6270)) + 8192) >> 14;
     rows[v][0] = (int16_t)(s0 + high);
     rows[v][1] = (int16_t)(s1 + low);
     rows[v][2] = (int16_t)(s1 - low);
@@ -111,22 +111,22 @@ static inline void one_item_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t s0 = (((x0 + x2) * 11585) + 8192) >> 14;
-    const int32_t s1 = (((x0 - x2) * 11585) + 8192) >> 14;
-    const int32_t low = (((x1 * 6270) - (x3 * 15137)) + 8192) >> 14;
-    const int32_t high = (((x1 * 15137) + (x3 * 6270)) + 8192) >> 14;
-    const int32_t residuals0 = s0 + high;
-    const int32_t residuals1 = s1 + low;
-    const int32_t residuals2 = s1 - low;
-    const int32_t residuals3 = s0 - high;
-    const int32_t t33 = dst[x];
-    const int32_t t37 = dst[dst_stride + x];
-    const int32_t t41 = dst[2 * dst_stride + x];
-    const int32_t t45 = dst[3 * dst_stride + x];
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t s0 = (((x0 + x2) * 11585) + 8192) >> 14;
+    int32_t s1 = (((x0 - x2) * 11585) + 8192) >> 14;
+    int32_t low = (((x1 * 6270) - (x3 * 15137)) + 8192) >> 14;
+    int32_t high = (((x1 * 15137) + (x3 * 6270)) + 8192) >> 14;
+    int32_t residuals0 = s0 + high;
+    int32_t residuals1 = s1 + low;
+    int32_t residuals2 = s1 - low;
+    int32_t residuals3 = s0 - high;
+    int32_t t33 = dst[x];
+    int32_t t37 = dst[dst_stride + x];
+    int32_t t41 = dst[2 * dst_stride + x];
+    int32_t t45 = dst[3 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t33 + ((residuals0 + 8) >> 4), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t37 + ((residuals1 + 8) >> 4), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t41 + ((residuals2 + 8) >> 4), 0, 255);

@@ -16,7 +16,7 @@
 #include <daedalus/neon_narrow.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 21f1b732005830f9
+ * Class dc (1 <= eob <= 1), input hash e412812b91ef9fca
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -29,39 +29,36 @@ static inline void items_2_vp9_idct4__neon_dc_x2(uint8_t *const dst[2], ptrdiff_
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t x0 = coeffs[0][0];
-  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
-  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
-  const int32_t x0_2 = coeffs[1][0];
-  const int32_t s0_3 = ((x0_2 * 23170) + 16384) >> 15;
-  const int32_t s0_4 = ((s0_3 * 23170) + 16384) >> 15;
-  const uint8x8_t t11 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  int32_t x0 = coeffs[0][0];
+  int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  int32_t x0_2 = coeffs[1][0];
+  int32_t s0_3 = ((x0_2 * 23170) + 16384) >> 15;
+  int32_t s0_4 = ((s0_3 * 23170) + 16384) >> 15;
+  uint8x8_t t11 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const int16x8_t t12 = vcombine_s16(vdup_n_s16((int16_t)(((s0_2 + 8) >> 4))),
+  int16x8_t t12 = vcombine_s16(vdup_n_s16((int16_t)(((s0_2 + 8) >> 4))),
       vdup_n_s16((int16_t)(((s0_4 + 8) >> 4))));
-  const uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t12), t11);
-  const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
+  uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t12), t11);
+  uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t13_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t13_sat), 1);
-  const uint8x8_t t15 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint8x8_t t15 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t12), t15);
-  const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
+  uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t12), t15);
+  uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t16_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t16_sat), 1);
-  const uint8x8_t t18 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint8x8_t t18 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t12), t18);
-  const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
+  uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t12), t18);
+  uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t19_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t19_sat), 1);
-  const uint8x8_t t21 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint8x8_t t21 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t12), t21);
-  const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
+  uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t12), t21);
+  uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t22_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t22_sat), 1);
 }
@@ -72,25 +69,25 @@ static inline void one_item_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
-  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
-  const uint8x8_t t11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const int16x4_t t12 = vdup_n_s16((int16_t)(((s0_2 + 8) >> 4)));
-  const uint16x8_t t13 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t11);
-  const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
+  int32_t x0 = coeffs[0];
+  int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  uint8x8_t t11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  int16x4_t t12 = vdup_n_s16((int16_t)(((s0_2 + 8) >> 4)));
+  uint16x8_t t13 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t11);
+  uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t13_sat), 0);
-  const uint8x8_t t15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t16 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t15);
-  const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
+  uint8x8_t t15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t16 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t15);
+  uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t16_sat), 0);
-  const uint8x8_t t18 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t19 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t18);
-  const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
+  uint8x8_t t18 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t19 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t18);
+  uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t19_sat), 0);
-  const uint8x8_t t21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t22 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t21);
-  const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
+  uint8x8_t t21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t22 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t12)), t21);
+  uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t22_sat), 0);
 }
 
@@ -185,7 +182,7 @@ void daedalus_vp9_idct4__neon_dc_x2(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 16cef3adf8ceaf48
+ * Class full, input hash 490472c0e6501ccf
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -198,117 +195,107 @@ static inline void items_2_vp9_idct4__neon_full_x2(uint8_t *const dst[2], ptrdif
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
-  const int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
-  const int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
+  int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
+  int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int32x4_t t5_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t5_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
-  const int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
-  const int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
+  int32x4_t t5_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  int32x4_t t5_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
+  int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
+  int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int32x4_t t7_0 = vmlal_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
-  const int32x4_t t7_1 = vmlal_high_laneq_s16(t5_1, x2, multipliers16, 0);
-  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0, t7_1, 14);
-  const int32x4_t t10_0 = vmlsl_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
-  const int32x4_t t10_1 = vmlsl_high_laneq_s16(t5_1, x2, multipliers16, 0);
-  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0, t10_1, 14);
-  const int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
+  int32x4_t t7_0 = vmlal_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
+  int32x4_t t7_1 = vmlal_high_laneq_s16(t5_1, x2, multipliers16, 0);
+  int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0, t7_1, 14);
+  int32x4_t t10_0 = vmlsl_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
+  int32x4_t t10_1 = vmlsl_high_laneq_s16(t5_1, x2, multipliers16, 0);
+  int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0, t10_1, 14);
+  int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 1);
-  const int32x4_t t14_1 = vmull_high_laneq_s16(x1, multipliers16, 1);
-  const int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
+  int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 1);
+  int32x4_t t14_1 = vmull_high_laneq_s16(x1, multipliers16, 1);
+  int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int32x4_t t17_0 = vmlsl_laneq_s16(t14_0, vget_low_s16(x3), multipliers16, 2);
-  const int32x4_t t17_1 = vmlsl_high_laneq_s16(t14_1, x3, multipliers16, 2);
-  const int16x8_t low = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
-  const int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 2);
-  const int32x4_t t19_1 = vmull_high_laneq_s16(x1, multipliers16, 2);
-  const int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x3), multipliers16, 1);
-  const int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x3, multipliers16, 1);
-  const int16x8_t high = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
-  const int16x8_t t25 = vaddq_s16(s0, high);
-  const int16x8_t t27 = vaddq_s16(s1, low);
-  const int16x8_t t29 = vsubq_s16(s1, low);
-  const int16x8_t t31 = vsubq_s16(s0, high);
+  int32x4_t t17_0 = vmlsl_laneq_s16(t14_0, vget_low_s16(x3), multipliers16, 2);
+  int32x4_t t17_1 = vmlsl_high_laneq_s16(t14_1, x3, multipliers16, 2);
+  int16x8_t low = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 2);
+  int32x4_t t19_1 = vmull_high_laneq_s16(x1, multipliers16, 2);
+  int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x3), multipliers16, 1);
+  int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x3, multipliers16, 1);
+  int16x8_t high = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
+  int16x8_t t25 = vaddq_s16(s0, high);
+  int16x8_t t27 = vaddq_s16(s1, low);
+  int16x8_t t29 = vsubq_s16(s1, low);
+  int16x8_t t31 = vsubq_s16(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
+  uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int32x4_t t5_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  int32x4_t t5_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16, 0);
+  int32x4_t t5_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  int32x4_t t7_0_2 = vmlal_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 0);
-  const int32x4_t t5_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t t7_0_2 = vmlal_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t t7_1_2 = vmlal_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2), multipliers16, 0);
+  int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0_2, t7_1_2, 14);
+  int32x4_t t10_0_2 = vmlsl_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 0);
-  const int32x4_t t7_1_2 = vmlal_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2), multipliers16,
-      0);
-  const int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0_2, t7_1_2, 14);
-  const int32x4_t t10_0_2 = vmlsl_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16, 0);
-  const int32x4_t t10_1_2 = vmlsl_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2),
-      multipliers16, 0);
-  const int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0_2, t10_1_2, 14);
-  const int32x4_t t14_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 1);
-  const int32x4_t t14_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 1);
-  const int32x4_t t17_0_2 = vmlsl_laneq_s16(t14_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t10_1_2 = vmlsl_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2), multipliers16, 0);
+  int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0_2, t10_1_2, 14);
+  int32x4_t t14_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 1);
+  int32x4_t t14_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 1);
+  int32x4_t t17_0_2 = vmlsl_laneq_s16(t14_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 2);
-  const int32x4_t t17_1_2 = vmlsl_high_laneq_s16(t14_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 2);
-  const int16x8_t low_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0_2, t17_1_2, 14);
-  const int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 2);
-  const int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 2);
-  const int32x4_t t21_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t17_1_2 = vmlsl_high_laneq_s16(t14_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 2);
+  int16x8_t low_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0_2, t17_1_2, 14);
+  int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 2);
+  int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 2);
+  int32x4_t t21_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 1);
-  const int32x4_t t21_1_2 = vmlal_high_laneq_s16(t19_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 1);
-  const int16x8_t high_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
-  const int16x8_t residuals0 = vaddq_s16(s0_2, high_2);
-  const int16x8_t residuals1 = vaddq_s16(s1_2, low_2);
-  const int16x8_t residuals2 = vsubq_s16(s1_2, low_2);
-  const int16x8_t residuals3 = vsubq_s16(s0_2, high_2);
-  const int16x8_t t34 = vrshrq_n_s16(residuals0, 4);
-  const uint8x8_t t33 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  int32x4_t t21_1_2 = vmlal_high_laneq_s16(t19_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 1);
+  int16x8_t high_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
+  int16x8_t residuals0 = vaddq_s16(s0_2, high_2);
+  int16x8_t residuals1 = vaddq_s16(s1_2, low_2);
+  int16x8_t residuals2 = vsubq_s16(s1_2, low_2);
+  int16x8_t residuals3 = vsubq_s16(s0_2, high_2);
+  int16x8_t t34 = vrshrq_n_s16(residuals0, 4);
+  uint8x8_t t33 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint16x8_t t35 = vaddw_u8(vreinterpretq_u16_s16(t34), t33);
-  const uint8x8_t t35_sat = vqmovun_s16(vreinterpretq_s16_u16(t35));
+  uint16x8_t t35 = vaddw_u8(vreinterpretq_u16_s16(t34), t33);
+  uint8x8_t t35_sat = vqmovun_s16(vreinterpretq_s16_u16(t35));
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t35_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t35_sat), 1);
-  const int16x8_t t38 = vrshrq_n_s16(residuals1, 4);
-  const uint8x8_t t37 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  int16x8_t t38 = vrshrq_n_s16(residuals1, 4);
+  uint8x8_t t37 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint16x8_t t39 = vaddw_u8(vreinterpretq_u16_s16(t38), t37);
-  const uint8x8_t t39_sat = vqmovun_s16(vreinterpretq_s16_u16(t39));
+  uint16x8_t t39 = vaddw_u8(vreinterpretq_u16_s16(t38), t37);
+  uint8x8_t t39_sat = vqmovun_s16(vreinterpretq_s16_u16(t39));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t39_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t39_sat), 1);
-  const int16x8_t t42 = vrshrq_n_s16(residuals2, 4);
-  const uint8x8_t t41 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  int16x8_t t42 = vrshrq_n_s16(residuals2, 4);
+  uint8x8_t t41 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint16x8_t t43 = vaddw_u8(vreinterpretq_u16_s16(t42), t41);
-  const uint8x8_t t43_sat = vqmovun_s16(vreinterpretq_s16_u16(t43));
+  uint16x8_t t43 = vaddw_u8(vreinterpretq_u16_s16(t42), t41);
+  uint8x8_t t43_sat = vqmovun_s16(vreinterpretq_s16_u16(t43));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t43_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t43_sat), 1);
-  const int16x8_t t46 = vrshrq_n_s16(residuals3, 4);
-  const uint8x8_t t45 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  int16x8_t t46 = vrshrq_n_s16(residuals3, 4);
+  uint8x8_t t45 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint16x8_t t47 = vaddw_u8(vreinterpretq_u16_s16(t46), t45);
-  const uint8x8_t t47_sat = vqmovun_s16(vreinterpretq_s16_u16(t47));
+  uint16x8_t t47 = vaddw_u8(vreinterpretq_u16_s16(t46), t45);
+  uint8x8_t t47_sat = vqmovun_s16(vreinterpretq_s16_u16(t47));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t47_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t47_sat), 1);
 }
@@ -319,74 +306,74 @@ static inline void one_item_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int32x4_t t5 = vmull_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t x2 = vld1_s16(&coeffs[8]);
-  const int32x4_t t7 = vmlal_laneq_s16(t5, x2, multipliers16, 0);
-  const int16x4_t s0 = vrshrn_n_s32(t7, 14);
-  const int32x4_t t10 = vmlsl_laneq_s16(t5, x2, multipliers16, 0);
-  const int16x4_t s1 = vrshrn_n_s32(t10, 14);
-  const int16x4_t x1 = vld1_s16(&coeffs[4]);
-  const int32x4_t t14 = vmull_laneq_s16(x1, multipliers16, 1);
-  const int16x4_t x3 = vld1_s16(&coeffs[12]);
-  const int32x4_t t17 = vmlsl_laneq_s16(t14, x3, multipliers16, 2);
-  const int16x4_t low = vrshrn_n_s32(t17, 14);
-  const int32x4_t t19 = vmull_laneq_s16(x1, multipliers16, 2);
-  const int32x4_t t21 = vmlal_laneq_s16(t19, x3, multipliers16, 1);
-  const int16x4_t high = vrshrn_n_s32(t21, 14);
-  const int16x4_t t25 = vadd_s16(s0, high);
-  const int16x4_t t27 = vadd_s16(s1, low);
-  const int16x4_t t29 = vsub_s16(s1, low);
-  const int16x4_t t31 = vsub_s16(s0, high);
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int32x4_t t5 = vmull_laneq_s16(x0, multipliers16, 0);
+  int16x4_t x2 = vld1_s16(&coeffs[8]);
+  int32x4_t t7 = vmlal_laneq_s16(t5, x2, multipliers16, 0);
+  int16x4_t s0 = vrshrn_n_s32(t7, 14);
+  int32x4_t t10 = vmlsl_laneq_s16(t5, x2, multipliers16, 0);
+  int16x4_t s1 = vrshrn_n_s32(t10, 14);
+  int16x4_t x1 = vld1_s16(&coeffs[4]);
+  int32x4_t t14 = vmull_laneq_s16(x1, multipliers16, 1);
+  int16x4_t x3 = vld1_s16(&coeffs[12]);
+  int32x4_t t17 = vmlsl_laneq_s16(t14, x3, multipliers16, 2);
+  int16x4_t low = vrshrn_n_s32(t17, 14);
+  int32x4_t t19 = vmull_laneq_s16(x1, multipliers16, 2);
+  int32x4_t t21 = vmlal_laneq_s16(t19, x3, multipliers16, 1);
+  int16x4_t high = vrshrn_n_s32(t21, 14);
+  int16x4_t t25 = vadd_s16(s0, high);
+  int16x4_t t27 = vadd_s16(s1, low);
+  int16x4_t t29 = vsub_s16(s1, low);
+  int16x4_t t31 = vsub_s16(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
-  const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
-  const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
-  const uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
-  const uint16x4_t x0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
+  uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
+  uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
+  uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
+  uint16x4_t x0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t x1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t x1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t x2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t x2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t x3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t x3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const int32x4_t t5_2 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t t7_2 = vmlal_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 0);
-  const int16x4_t s0_2 = vrshrn_n_s32(t7_2, 14);
-  const int32x4_t t10_2 = vmlsl_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 0);
-  const int16x4_t s1_2 = vrshrn_n_s32(t10_2, 14);
-  const int32x4_t t14_2 = vmull_laneq_s16(vreinterpret_s16_u16(x1_2), multipliers16, 1);
-  const int32x4_t t17_2 = vmlsl_laneq_s16(t14_2, vreinterpret_s16_u16(x3_2), multipliers16, 2);
-  const int16x4_t low_2 = vrshrn_n_s32(t17_2, 14);
-  const int32x4_t t19_2 = vmull_laneq_s16(vreinterpret_s16_u16(x1_2), multipliers16, 2);
-  const int32x4_t t21_2 = vmlal_laneq_s16(t19_2, vreinterpret_s16_u16(x3_2), multipliers16, 1);
-  const int16x4_t high_2 = vrshrn_n_s32(t21_2, 14);
-  const int16x4_t residuals0 = vadd_s16(s0_2, high_2);
-  const int16x4_t residuals1 = vadd_s16(s1_2, low_2);
-  const int16x4_t residuals2 = vsub_s16(s1_2, low_2);
-  const int16x4_t residuals3 = vsub_s16(s0_2, high_2);
-  const int16x4_t t34 = vrshr_n_s16(residuals0, 4);
-  const uint8x8_t t33 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t35 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t34)), t33);
-  const uint8x8_t t35_sat = vqmovun_s16(vreinterpretq_s16_u16(t35));
+  int32x4_t t5_2 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 0);
+  int32x4_t t7_2 = vmlal_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 0);
+  int16x4_t s0_2 = vrshrn_n_s32(t7_2, 14);
+  int32x4_t t10_2 = vmlsl_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 0);
+  int16x4_t s1_2 = vrshrn_n_s32(t10_2, 14);
+  int32x4_t t14_2 = vmull_laneq_s16(vreinterpret_s16_u16(x1_2), multipliers16, 1);
+  int32x4_t t17_2 = vmlsl_laneq_s16(t14_2, vreinterpret_s16_u16(x3_2), multipliers16, 2);
+  int16x4_t low_2 = vrshrn_n_s32(t17_2, 14);
+  int32x4_t t19_2 = vmull_laneq_s16(vreinterpret_s16_u16(x1_2), multipliers16, 2);
+  int32x4_t t21_2 = vmlal_laneq_s16(t19_2, vreinterpret_s16_u16(x3_2), multipliers16, 1);
+  int16x4_t high_2 = vrshrn_n_s32(t21_2, 14);
+  int16x4_t residuals0 = vadd_s16(s0_2, high_2);
+  int16x4_t residuals1 = vadd_s16(s1_2, low_2);
+  int16x4_t residuals2 = vsub_s16(s1_2, low_2);
+  int16x4_t residuals3 = vsub_s16(s0_2, high_2);
+  int16x4_t t34 = vrshr_n_s16(residuals0, 4);
+  uint8x8_t t33 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint16x8_t t35 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t34)), t33);
+  uint8x8_t t35_sat = vqmovun_s16(vreinterpretq_s16_u16(t35));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t35_sat), 0);
-  const int16x4_t t38 = vrshr_n_s16(residuals1, 4);
-  const uint8x8_t t37 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t39 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t38)), t37);
-  const uint8x8_t t39_sat = vqmovun_s16(vreinterpretq_s16_u16(t39));
+  int16x4_t t38 = vrshr_n_s16(residuals1, 4);
+  uint8x8_t t37 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t39 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t38)), t37);
+  uint8x8_t t39_sat = vqmovun_s16(vreinterpretq_s16_u16(t39));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t39_sat), 0);
-  const int16x4_t t42 = vrshr_n_s16(residuals2, 4);
-  const uint8x8_t t41 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t43 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t42)), t41);
-  const uint8x8_t t43_sat = vqmovun_s16(vreinterpretq_s16_u16(t43));
+  int16x4_t t42 = vrshr_n_s16(residuals2, 4);
+  uint8x8_t t41 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t43 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t42)), t41);
+  uint8x8_t t43_sat = vqmovun_s16(vreinterpretq_s16_u16(t43));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t43_sat), 0);
-  const int16x4_t t46 = vrshr_n_s16(residuals3, 4);
-  const uint8x8_t t45 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t47 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t46)), t45);
-  const uint8x8_t t47_sat = vqmovun_s16(vreinterpretq_s16_u16(t47));
+  int16x4_t t46 = vrshr_n_s16(residuals3, 4);
+  uint8x8_t t45 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t47 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t46)), t45);
+  uint8x8_t t47_sat = vqmovun_s16(vreinterpretq_s16_u16(t47));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t47_sat), 0);
 }
 

@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 766e9f5e0739f738
+ * Class full, input hash a7d612de8658e7ea
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -30,131 +30,121 @@ static inline void items_2_vp9_idct4_iadst4__neon_full_x2(uint8_t *const dst[2],
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 5283, 15212, 9929, 13377, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int32_t multipliers32_values[4] = {13377, 0, 0, 0};
-  const int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
+  int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
-  const int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
-  const int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
+  int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
+  int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int32x4_t t5_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t5_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
-  const int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
-  const int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
+  int32x4_t t5_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  int32x4_t t5_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
+  int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
+  int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int32x4_t t7_0 = vmlal_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
-  const int32x4_t t7_1 = vmlal_high_laneq_s16(t5_1, x2, multipliers16, 0);
-  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0, t7_1, 14);
-  const int32x4_t t10_0 = vmlsl_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
-  const int32x4_t t10_1 = vmlsl_high_laneq_s16(t5_1, x2, multipliers16, 0);
-  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0, t10_1, 14);
-  const int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
+  int32x4_t t7_0 = vmlal_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
+  int32x4_t t7_1 = vmlal_high_laneq_s16(t5_1, x2, multipliers16, 0);
+  int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t7_0, t7_1, 14);
+  int32x4_t t10_0 = vmlsl_laneq_s16(t5_0, vget_low_s16(x2), multipliers16, 0);
+  int32x4_t t10_1 = vmlsl_high_laneq_s16(t5_1, x2, multipliers16, 0);
+  int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t10_0, t10_1, 14);
+  int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 1);
-  const int32x4_t t14_1 = vmull_high_laneq_s16(x1, multipliers16, 1);
-  const int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
+  int32x4_t t14_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 1);
+  int32x4_t t14_1 = vmull_high_laneq_s16(x1, multipliers16, 1);
+  int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int32x4_t t17_0 = vmlsl_laneq_s16(t14_0, vget_low_s16(x3), multipliers16, 2);
-  const int32x4_t t17_1 = vmlsl_high_laneq_s16(t14_1, x3, multipliers16, 2);
-  const int16x8_t low = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
-  const int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 2);
-  const int32x4_t t19_1 = vmull_high_laneq_s16(x1, multipliers16, 2);
-  const int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x3), multipliers16, 1);
-  const int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x3, multipliers16, 1);
-  const int16x8_t high = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
-  const int16x8_t t25 = vaddq_s16(s0, high);
-  const int16x8_t t27 = vaddq_s16(s1, low);
-  const int16x8_t t29 = vsubq_s16(s1, low);
-  const int16x8_t t31 = vsubq_s16(s0, high);
+  int32x4_t t17_0 = vmlsl_laneq_s16(t14_0, vget_low_s16(x3), multipliers16, 2);
+  int32x4_t t17_1 = vmlsl_high_laneq_s16(t14_1, x3, multipliers16, 2);
+  int16x8_t low = DAEDALUS_NARROW_N(rshrn, s32, s16, t17_0, t17_1, 14);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 2);
+  int32x4_t t19_1 = vmull_high_laneq_s16(x1, multipliers16, 2);
+  int32x4_t t21_0 = vmlal_laneq_s16(t19_0, vget_low_s16(x3), multipliers16, 1);
+  int32x4_t t21_1 = vmlal_high_laneq_s16(t19_1, x3, multipliers16, 1);
+  int16x8_t high = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
+  int16x8_t t25 = vaddq_s16(s0, high);
+  int16x8_t t27 = vaddq_s16(s1, low);
+  int16x8_t t29 = vsubq_s16(s1, low);
+  int16x8_t t31 = vsubq_s16(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(t25), vreinterpretq_u16_s16(t27));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(t29), vreinterpretq_u16_s16(t31));
+  uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int32x4_t t5_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
-      multipliers16, 3);
-  const int32x4_t t5_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 3);
-  const int32x4_t t8_0 = vmlal_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t t5_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16, 3);
+  int32x4_t t5_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 3);
+  int32x4_t t8_0 = vmlal_laneq_s16(t5_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 4);
-  const int32x4_t t8_1 = vmlal_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2), multipliers16,
-      4);
-  const int32x4_t s0_0 = vmlal_laneq_s16(t8_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
-      multipliers16, 5);
-  const int32x4_t s0_1 = vmlal_high_laneq_s16(t8_1, vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int32x4_t t12_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
+  int32x4_t t8_1 = vmlal_high_laneq_s16(t5_1_2, vreinterpretq_s16_u16(x2_2), multipliers16, 4);
+  int32x4_t s0_0 = vmlal_laneq_s16(t8_0, vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16,
       5);
-  const int32x4_t t12_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 5);
-  const int32x4_t t14_0_2 = vmlsl_laneq_s16(t12_0, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t s0_1 = vmlal_high_laneq_s16(t8_1, vreinterpretq_s16_u16(x3_2), multipliers16, 5);
+  int32x4_t t12_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16, 5);
+  int32x4_t t12_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 5);
+  int32x4_t t14_0_2 = vmlsl_laneq_s16(t12_0, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 3);
-  const int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t12_1, vreinterpretq_s16_u16(x2_2), multipliers16,
-      3);
-  const int32x4_t s1_0 = vmlsl_laneq_s16(t14_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t12_1, vreinterpretq_s16_u16(x2_2), multipliers16, 3);
+  int32x4_t s1_0 = vmlsl_laneq_s16(t14_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 4);
-  const int32x4_t s1_1 = vmlsl_high_laneq_s16(t14_1_2, vreinterpretq_s16_u16(x3_2), multipliers16,
-      4);
-  const int32x4_t t17_0_2 = vsubl_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  int32x4_t s1_1 = vmlsl_high_laneq_s16(t14_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 4);
+  int32x4_t t17_0_2 = vsubl_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       vget_low_s16(vreinterpretq_s16_u16(x2_2)));
-  const int32x4_t t17_1_2 = vsubl_high_s16(vreinterpretq_s16_u16(x0_2),
-      vreinterpretq_s16_u16(x2_2));
-  const int32x4_t t18_0 = vaddw_s16(t17_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)));
-  const int32x4_t t18_1 = vaddw_high_s16(t17_1_2, vreinterpretq_s16_u16(x3_2));
-  const int32x4_t s2_0 = vmulq_laneq_s32(t18_0, multipliers32, 0);
-  const int32x4_t s2_1 = vmulq_laneq_s32(t18_1, multipliers32, 0);
-  const int32x4_t t22_0 = vmlal_laneq_s16(s0_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 6);
-  const int32x4_t t22_1 = vmlal_high_laneq_s16(s0_1, vreinterpretq_s16_u16(x1_2), multipliers16, 6);
-  const int32x4_t t23_0 = vmlal_laneq_s16(s1_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 6);
-  const int32x4_t t23_1 = vmlal_high_laneq_s16(s1_1, vreinterpretq_s16_u16(x1_2), multipliers16, 6);
-  const int32x4_t t24_0 = vaddq_s32(s0_0, s1_0);
-  const int32x4_t t24_1 = vaddq_s32(s0_1, s1_1);
-  const int32x4_t t25_0 = vmlsl_laneq_s16(t24_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 6);
-  const int32x4_t t25_1 = vmlsl_high_laneq_s16(t24_1, vreinterpretq_s16_u16(x1_2), multipliers16,
+  int32x4_t t17_1_2 = vsubl_high_s16(vreinterpretq_s16_u16(x0_2), vreinterpretq_s16_u16(x2_2));
+  int32x4_t t18_0 = vaddw_s16(t17_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)));
+  int32x4_t t18_1 = vaddw_high_s16(t17_1_2, vreinterpretq_s16_u16(x3_2));
+  int32x4_t s2_0 = vmulq_laneq_s32(t18_0, multipliers32, 0);
+  int32x4_t s2_1 = vmulq_laneq_s32(t18_1, multipliers32, 0);
+  int32x4_t t22_0 = vmlal_laneq_s16(s0_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
       6);
-  const int16x8_t residuals0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
-  const int16x8_t residuals1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t23_0, t23_1, 14);
-  const int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, s2_0, s2_1, 14);
-  const int16x8_t residuals3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
-  const int16x8_t t35 = vrshrq_n_s16(residuals0, 4);
-  const uint8x8_t t34 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  int32x4_t t22_1 = vmlal_high_laneq_s16(s0_1, vreinterpretq_s16_u16(x1_2), multipliers16, 6);
+  int32x4_t t23_0 = vmlal_laneq_s16(s1_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16,
+      6);
+  int32x4_t t23_1 = vmlal_high_laneq_s16(s1_1, vreinterpretq_s16_u16(x1_2), multipliers16, 6);
+  int32x4_t t24_0 = vaddq_s32(s0_0, s1_0);
+  int32x4_t t24_1 = vaddq_s32(s0_1, s1_1);
+  int32x4_t t25_0 = vmlsl_laneq_s16(t24_0, vget_low_s16(vreinterpretq_s16_u16(x1_2)),
+      multipliers16, 6);
+  int32x4_t t25_1 = vmlsl_high_laneq_s16(t24_1, vreinterpretq_s16_u16(x1_2), multipliers16, 6);
+  int16x8_t residuals0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t22_0, t22_1, 14);
+  int16x8_t residuals1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t23_0, t23_1, 14);
+  int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, s2_0, s2_1, 14);
+  int16x8_t residuals3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
+  int16x8_t t35 = vrshrq_n_s16(residuals0, 4);
+  uint8x8_t t34 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint16x8_t t36 = vaddw_u8(vreinterpretq_u16_s16(t35), t34);
-  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  uint16x8_t t36 = vaddw_u8(vreinterpretq_u16_s16(t35), t34);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 1);
-  const int16x8_t t39 = vrshrq_n_s16(residuals1, 4);
-  const uint8x8_t t38 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  int16x8_t t39 = vrshrq_n_s16(residuals1, 4);
+  uint8x8_t t38 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint16x8_t t40 = vaddw_u8(vreinterpretq_u16_s16(t39), t38);
-  const uint8x8_t t40_sat = vqmovun_s16(vreinterpretq_s16_u16(t40));
+  uint16x8_t t40 = vaddw_u8(vreinterpretq_u16_s16(t39), t38);
+  uint8x8_t t40_sat = vqmovun_s16(vreinterpretq_s16_u16(t40));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t40_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t40_sat), 1);
-  const int16x8_t t43 = vrshrq_n_s16(residuals2, 4);
-  const uint8x8_t t42 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  int16x8_t t43 = vrshrq_n_s16(residuals2, 4);
+  uint8x8_t t42 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint16x8_t t44 = vaddw_u8(vreinterpretq_u16_s16(t43), t42);
-  const uint8x8_t t44_sat = vqmovun_s16(vreinterpretq_s16_u16(t44));
+  uint16x8_t t44 = vaddw_u8(vreinterpretq_u16_s16(t43), t42);
+  uint8x8_t t44_sat = vqmovun_s16(vreinterpretq_s16_u16(t44));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t44_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t44_sat), 1);
-  const int16x8_t t47 = vrshrq_n_s16(residuals3, 4);
-  const uint8x8_t t46 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  int16x8_t t47 = vrshrq_n_s16(residuals3, 4);
+  uint8x8_t t46 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint16x8_t t48 = vaddw_u8(vreinterpretq_u16_s16(t47), t46);
-  const uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48));
+  uint16x8_t t48 = vaddw_u8(vreinterpretq_u16_s16(t47), t46);
+  uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 1);
 }
@@ -165,78 +155,78 @@ static inline void one_item_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst, ptrdiff
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 5283, 15212, 9929, 13377, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int32_t multipliers32_values[4] = {13377, 0, 0, 0};
-  const int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
+  int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int32x4_t t5 = vmull_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t x2 = vld1_s16(&coeffs[8]);
-  const int32x4_t t7 = vmlal_laneq_s16(t5, x2, multipliers16, 0);
-  const int16x4_t s0 = vrshrn_n_s32(t7, 14);
-  const int32x4_t t10 = vmlsl_laneq_s16(t5, x2, multipliers16, 0);
-  const int16x4_t s1 = vrshrn_n_s32(t10, 14);
-  const int16x4_t x1 = vld1_s16(&coeffs[4]);
-  const int32x4_t t14 = vmull_laneq_s16(x1, multipliers16, 1);
-  const int16x4_t x3 = vld1_s16(&coeffs[12]);
-  const int32x4_t t17 = vmlsl_laneq_s16(t14, x3, multipliers16, 2);
-  const int16x4_t low = vrshrn_n_s32(t17, 14);
-  const int32x4_t t19 = vmull_laneq_s16(x1, multipliers16, 2);
-  const int32x4_t t21 = vmlal_laneq_s16(t19, x3, multipliers16, 1);
-  const int16x4_t high = vrshrn_n_s32(t21, 14);
-  const int16x4_t t25 = vadd_s16(s0, high);
-  const int16x4_t t27 = vadd_s16(s1, low);
-  const int16x4_t t29 = vsub_s16(s1, low);
-  const int16x4_t t31 = vsub_s16(s0, high);
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int32x4_t t5 = vmull_laneq_s16(x0, multipliers16, 0);
+  int16x4_t x2 = vld1_s16(&coeffs[8]);
+  int32x4_t t7 = vmlal_laneq_s16(t5, x2, multipliers16, 0);
+  int16x4_t s0 = vrshrn_n_s32(t7, 14);
+  int32x4_t t10 = vmlsl_laneq_s16(t5, x2, multipliers16, 0);
+  int16x4_t s1 = vrshrn_n_s32(t10, 14);
+  int16x4_t x1 = vld1_s16(&coeffs[4]);
+  int32x4_t t14 = vmull_laneq_s16(x1, multipliers16, 1);
+  int16x4_t x3 = vld1_s16(&coeffs[12]);
+  int32x4_t t17 = vmlsl_laneq_s16(t14, x3, multipliers16, 2);
+  int16x4_t low = vrshrn_n_s32(t17, 14);
+  int32x4_t t19 = vmull_laneq_s16(x1, multipliers16, 2);
+  int32x4_t t21 = vmlal_laneq_s16(t19, x3, multipliers16, 1);
+  int16x4_t high = vrshrn_n_s32(t21, 14);
+  int16x4_t t25 = vadd_s16(s0, high);
+  int16x4_t t27 = vadd_s16(s1, low);
+  int16x4_t t29 = vsub_s16(s1, low);
+  int16x4_t t31 = vsub_s16(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
-  const uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
-  const uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
-  const uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
-  const uint16x4_t x0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t t0_0 = vtrn1_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
+  uint16x4_t t0_1 = vtrn2_u16(vreinterpret_u16_s16(t25), vreinterpret_u16_s16(t27));
+  uint16x4_t t0_2 = vtrn1_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
+  uint16x4_t t0_3 = vtrn2_u16(vreinterpret_u16_s16(t29), vreinterpret_u16_s16(t31));
+  uint16x4_t x0_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t x1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t x1_2 = vreinterpret_u16_u32(vtrn1_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const uint16x4_t x2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
+  uint16x4_t x2_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_0),
       vreinterpret_u32_u16(t0_2)));
-  const uint16x4_t x3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
+  uint16x4_t x3_2 = vreinterpret_u16_u32(vtrn2_u32(vreinterpret_u32_u16(t0_1),
       vreinterpret_u32_u16(t0_3)));
-  const int32x4_t t5_2 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 3);
-  const int32x4_t t8 = vmlal_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 4);
-  const int32x4_t s0_2 = vmlal_laneq_s16(t8, vreinterpret_s16_u16(x3_2), multipliers16, 5);
-  const int32x4_t t12 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 5);
-  const int32x4_t t14_2 = vmlsl_laneq_s16(t12, vreinterpret_s16_u16(x2_2), multipliers16, 3);
-  const int32x4_t s1_2 = vmlsl_laneq_s16(t14_2, vreinterpret_s16_u16(x3_2), multipliers16, 4);
-  const int32x4_t t17_2 = vsubl_s16(vreinterpret_s16_u16(x0_2), vreinterpret_s16_u16(x2_2));
-  const int32x4_t t18 = vaddw_s16(t17_2, vreinterpret_s16_u16(x3_2));
-  const int32x4_t s2 = vmulq_laneq_s32(t18, multipliers32, 0);
-  const int32x4_t t22 = vmlal_laneq_s16(s0_2, vreinterpret_s16_u16(x1_2), multipliers16, 6);
-  const int32x4_t t23 = vmlal_laneq_s16(s1_2, vreinterpret_s16_u16(x1_2), multipliers16, 6);
-  const int32x4_t t24 = vaddq_s32(s0_2, s1_2);
-  const int32x4_t t25_2 = vmlsl_laneq_s16(t24, vreinterpret_s16_u16(x1_2), multipliers16, 6);
-  const int16x4_t residuals0 = vrshrn_n_s32(t22, 14);
-  const int16x4_t residuals1 = vrshrn_n_s32(t23, 14);
-  const int16x4_t residuals2 = vrshrn_n_s32(s2, 14);
-  const int16x4_t residuals3 = vrshrn_n_s32(t25_2, 14);
-  const int16x4_t t35 = vrshr_n_s16(residuals0, 4);
-  const uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
-  const uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  int32x4_t t5_2 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 3);
+  int32x4_t t8 = vmlal_laneq_s16(t5_2, vreinterpret_s16_u16(x2_2), multipliers16, 4);
+  int32x4_t s0_2 = vmlal_laneq_s16(t8, vreinterpret_s16_u16(x3_2), multipliers16, 5);
+  int32x4_t t12 = vmull_laneq_s16(vreinterpret_s16_u16(x0_2), multipliers16, 5);
+  int32x4_t t14_2 = vmlsl_laneq_s16(t12, vreinterpret_s16_u16(x2_2), multipliers16, 3);
+  int32x4_t s1_2 = vmlsl_laneq_s16(t14_2, vreinterpret_s16_u16(x3_2), multipliers16, 4);
+  int32x4_t t17_2 = vsubl_s16(vreinterpret_s16_u16(x0_2), vreinterpret_s16_u16(x2_2));
+  int32x4_t t18 = vaddw_s16(t17_2, vreinterpret_s16_u16(x3_2));
+  int32x4_t s2 = vmulq_laneq_s32(t18, multipliers32, 0);
+  int32x4_t t22 = vmlal_laneq_s16(s0_2, vreinterpret_s16_u16(x1_2), multipliers16, 6);
+  int32x4_t t23 = vmlal_laneq_s16(s1_2, vreinterpret_s16_u16(x1_2), multipliers16, 6);
+  int32x4_t t24 = vaddq_s32(s0_2, s1_2);
+  int32x4_t t25_2 = vmlsl_laneq_s16(t24, vreinterpret_s16_u16(x1_2), multipliers16, 6);
+  int16x4_t residuals0 = vrshrn_n_s32(t22, 14);
+  int16x4_t residuals1 = vrshrn_n_s32(t23, 14);
+  int16x4_t residuals2 = vrshrn_n_s32(s2, 14);
+  int16x4_t residuals3 = vrshrn_n_s32(t25_2, 14);
+  int16x4_t t35 = vrshr_n_s16(residuals0, 4);
+  uint8x8_t t34 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint16x8_t t36 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t35)), t34);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
-  const int16x4_t t39 = vrshr_n_s16(residuals1, 4);
-  const uint8x8_t t38 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t40 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t39)), t38);
-  const uint8x8_t t40_sat = vqmovun_s16(vreinterpretq_s16_u16(t40));
+  int16x4_t t39 = vrshr_n_s16(residuals1, 4);
+  uint8x8_t t38 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t40 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t39)), t38);
+  uint8x8_t t40_sat = vqmovun_s16(vreinterpretq_s16_u16(t40));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t40_sat), 0);
-  const int16x4_t t43 = vrshr_n_s16(residuals2, 4);
-  const uint8x8_t t42 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t44 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t43)), t42);
-  const uint8x8_t t44_sat = vqmovun_s16(vreinterpretq_s16_u16(t44));
+  int16x4_t t43 = vrshr_n_s16(residuals2, 4);
+  uint8x8_t t42 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t44 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t43)), t42);
+  uint8x8_t t44_sat = vqmovun_s16(vreinterpretq_s16_u16(t44));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t44_sat), 0);
-  const int16x4_t t47 = vrshr_n_s16(residuals3, 4);
-  const uint8x8_t t46 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t48 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t47)), t46);
-  const uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48));
+  int16x4_t t47 = vrshr_n_s16(residuals3, 4);
+  uint8x8_t t46 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t48 = vaddw_u8(daedalus_quad_u16(vreinterpret_u16_s16(t47)), t46);
+  uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
 }
 

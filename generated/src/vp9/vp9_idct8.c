@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 23a8bc814685f29f
+ * Class dc (1 <= eob <= 1), input hash ef1990a75b7dfb4b
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,18 +22,18 @@ static inline void one_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs) {
   /* stage 1 of 1: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t x0 = coeffs[0];
-    const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-    const int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
-    const int32_t t8 = dst[x];
-    const int32_t t9 = (s0_2 + 16) >> 5;
-    const int32_t t12 = dst[dst_stride + x];
-    const int32_t t15 = dst[2 * dst_stride + x];
-    const int32_t t18 = dst[3 * dst_stride + x];
-    const int32_t t21 = dst[4 * dst_stride + x];
-    const int32_t t24 = dst[5 * dst_stride + x];
-    const int32_t t27 = dst[6 * dst_stride + x];
-    const int32_t t30 = dst[7 * dst_stride + x];
+    int32_t x0 = coeffs[0];
+    int32_t s0 = ((x0 * 11585) + 8192) >> 14;
+    int32_t s0_2 = ((s0 * 11585) + 8192) >> 14;
+    int32_t t8 = dst[x];
+    int32_t t9 = (s0_2 + 16) >> 5;
+    int32_t t12 = dst[dst_stride + x];
+    int32_t t15 = dst[2 * dst_stride + x];
+    int32_t t18 = dst[3 * dst_stride + x];
+    int32_t t21 = dst[4 * dst_stride + x];
+    int32_t t24 = dst[5 * dst_stride + x];
+    int32_t t27 = dst[6 * dst_stride + x];
+    int32_t t30 = dst[7 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t8 + t9, 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t12 + t9, 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t15 + t9, 0, 255);
@@ -95,7 +95,7 @@ void daedalus_vp9_idct8__c_dc(const daedalus_buffer *buffers, const void *all_me
 }
 
 /*
- * Class eob12 (2 <= eob <= 12), input hash e140545b9db3109e
+ * Class eob12 (2 <= eob <= 12), input hash d8f37fa1629e06c0
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -104,35 +104,35 @@ static inline void one_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_strid
   int16_t rows[8][8];
   /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 8];
-    const int32_t x2 = coeffs[v + 16];
-    const int32_t x3 = coeffs[v + 24];
-    const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-    const int32_t s2 = ((x2 * 6270) + 8192) >> 14;
-    const int32_t s3 = ((x2 * 15137) + 8192) >> 14;
-    const int32_t s4 = ((x1 * 3196) + 8192) >> 14;
-    const int32_t s7 = ((x1 * 16069) + 8192) >> 14;
-    const int32_t s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
-    const int32_t s6 = ((x3 * 13623) + 8192) >> 14;
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s0 + s2;
-    const int32_t e2 = s0 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
-    const int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
-    const int32_t y0 = e0 + o7;
-    const int32_t y7 = e0 - o7;
-    const int32_t y1 = e1 + m6;
-    const int32_t y6 = e1 - m6;
-    const int32_t y2 = e2 + m5;
-    const int32_t y5 = e2 - m5;
-    const int32_t y3 = e3 + o4;
-    const int32_t y4 = e3 - o4;
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 8];
+    int32_t x2 = coeffs[v + 16];
+    int32_t x3 = coeffs[v + 24];
+    int32_t s0 = ((x0 * 11585) + 8192) >> 14;
+    int32_t s2 = ((x2 * 6270) + 8192) >> 14;
+    int32_t s3 = ((x2 * 15137) + 8192) >> 14;
+    int32_t s4 = ((x1 * 3196) + 8192) >> 14;
+    int32_t s7 = ((x1 * 16069) + 8192) >> 14;
+    int32_t s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
+    int32_t s6 = ((x3 * 13623) + 8192) >> 14;
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s0 + s2;
+    int32_t e2 = s0 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
+    int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
+    int32_t y0 = e0 + o7;
+    int32_t y7 = e0 - o7;
+    int32_t y1 = e1 + m6;
+    int32_t y6 = e1 - m6;
+    int32_t y2 = e2 + m5;
+    int32_t y5 = e2 - m5;
+    int32_t y3 = e3 + o4;
+    int32_t y4 = e3 - o4;
     rows[v][0] = (int16_t)y0;
     rows[v][1] = (int16_t)y1;
     rows[v][2] = (int16_t)y2;
@@ -144,43 +144,43 @@ static inline void one_item_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_strid
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t s0 = ((x0 * 11585) + 8192) >> 14;
-    const int32_t s2 = ((x2 * 6270) + 8192) >> 14;
-    const int32_t s3 = ((x2 * 15137) + 8192) >> 14;
-    const int32_t s4 = ((x1 * 3196) + 8192) >> 14;
-    const int32_t s7 = ((x1 * 16069) + 8192) >> 14;
-    const int32_t s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
-    const int32_t s6 = ((x3 * 13623) + 8192) >> 14;
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s0 + s2;
-    const int32_t e2 = s0 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
-    const int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
-    const int32_t residuals0 = e0 + o7;
-    const int32_t residuals7 = e0 - o7;
-    const int32_t residuals1 = e1 + m6;
-    const int32_t residuals6 = e1 - m6;
-    const int32_t residuals2 = e2 + m5;
-    const int32_t residuals5 = e2 - m5;
-    const int32_t residuals3 = e3 + o4;
-    const int32_t residuals4 = e3 - o4;
-    const int32_t t74 = dst[x];
-    const int32_t t78 = dst[dst_stride + x];
-    const int32_t t82 = dst[2 * dst_stride + x];
-    const int32_t t86 = dst[3 * dst_stride + x];
-    const int32_t t90 = dst[4 * dst_stride + x];
-    const int32_t t94 = dst[5 * dst_stride + x];
-    const int32_t t98 = dst[6 * dst_stride + x];
-    const int32_t t102 = dst[7 * dst_stride + x];
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t s0 = ((x0 * 11585) + 8192) >> 14;
+    int32_t s2 = ((x2 * 6270) + 8192) >> 14;
+    int32_t s3 = ((x2 * 15137) + 8192) >> 14;
+    int32_t s4 = ((x1 * 3196) + 8192) >> 14;
+    int32_t s7 = ((x1 * 16069) + 8192) >> 14;
+    int32_t s5 = ((0 - (x3 * 9102)) + 8192) >> 14;
+    int32_t s6 = ((x3 * 13623) + 8192) >> 14;
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s0 + s2;
+    int32_t e2 = s0 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
+    int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
+    int32_t residuals0 = e0 + o7;
+    int32_t residuals7 = e0 - o7;
+    int32_t residuals1 = e1 + m6;
+    int32_t residuals6 = e1 - m6;
+    int32_t residuals2 = e2 + m5;
+    int32_t residuals5 = e2 - m5;
+    int32_t residuals3 = e3 + o4;
+    int32_t residuals4 = e3 - o4;
+    int32_t t74 = dst[x];
+    int32_t t78 = dst[dst_stride + x];
+    int32_t t82 = dst[2 * dst_stride + x];
+    int32_t t86 = dst[3 * dst_stride + x];
+    int32_t t90 = dst[4 * dst_stride + x];
+    int32_t t94 = dst[5 * dst_stride + x];
+    int32_t t98 = dst[6 * dst_stride + x];
+    int32_t t102 = dst[7 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t74 + ((residuals0 + 16) >> 5), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t78 + ((residuals1 + 16) >> 5), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t82 + ((residuals2 + 16) >> 5), 0, 255);
@@ -248,7 +248,7 @@ void daedalus_vp9_idct8__c_eob12(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class full, input hash 6ca6b108029a1b4d
+ * Class full, input hash f50081d2dea9bf5e
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -257,40 +257,40 @@ static inline void one_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   int16_t rows[8][8];
   /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 8];
-    const int32_t x2 = coeffs[v + 16];
-    const int32_t x3 = coeffs[v + 24];
-    const int32_t x4 = coeffs[v + 32];
-    const int32_t x5 = coeffs[v + 40];
-    const int32_t x6 = coeffs[v + 48];
-    const int32_t x7 = coeffs[v + 56];
-    const int32_t s0 = (((x0 + x4) * 11585) + 8192) >> 14;
-    const int32_t s1 = (((x0 - x4) * 11585) + 8192) >> 14;
-    const int32_t s2 = (((x2 * 6270) - (x6 * 15137)) + 8192) >> 14;
-    const int32_t s3 = (((x2 * 15137) + (x6 * 6270)) + 8192) >> 14;
-    const int32_t s4 = (((x1 * 3196) - (x7 * 16069)) + 8192) >> 14;
-    const int32_t s7 = (((x1 * 16069) + (x7 * 3196)) + 8192) >> 14;
-    const int32_t s5 = (((x5 * 13623) - (x3 * 9102)) + 8192) >> 14;
-    const int32_t s6 = (((x5 * 9102) + (x3 * 13623)) + 8192) >> 14;
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s1 + s2;
-    const int32_t e2 = s1 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
-    const int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
-    const int32_t y0 = e0 + o7;
-    const int32_t y7 = e0 - o7;
-    const int32_t y1 = e1 + m6;
-    const int32_t y6 = e1 - m6;
-    const int32_t y2 = e2 + m5;
-    const int32_t y5 = e2 - m5;
-    const int32_t y3 = e3 + o4;
-    const int32_t y4 = e3 - o4;
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 8];
+    int32_t x2 = coeffs[v + 16];
+    int32_t x3 = coeffs[v + 24];
+    int32_t x4 = coeffs[v + 32];
+    int32_t x5 = coeffs[v + 40];
+    int32_t x6 = coeffs[v + 48];
+    int32_t x7 = coeffs[v + 56];
+    int32_t s0 = (((x0 + x4) * 11585) + 8192) >> 14;
+    int32_t s1 = (((x0 - x4) * 11585) + 8192) >> 14;
+    int32_t s2 = (((x2 * 6270) - (x6 * 15137)) + 8192) >> 14;
+    int32_t s3 = (((x2 * 15137) + (x6 * 6270)) + 8192) >> 14;
+    int32_t s4 = (((x1 * 3196) - (x7 * 16069)) + 8192) >> 14;
+    int32_t s7 = (((x1 * 16069) + (x7 * 3196)) + 8192) >> 14;
+    int32_t s5 = (((x5 * 13623) - (x3 * 9102)) + 8192) >> 14;
+    int32_t s6 = (((x5 * 9102) + (x3 * 13623)) + 8192) >> 14;
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s1 + s2;
+    int32_t e2 = s1 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
+    int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
+    int32_t y0 = e0 + o7;
+    int32_t y7 = e0 - o7;
+    int32_t y1 = e1 + m6;
+    int32_t y6 = e1 - m6;
+    int32_t y2 = e2 + m5;
+    int32_t y5 = e2 - m5;
+    int32_t y3 = e3 + o4;
+    int32_t y4 = e3 - o4;
     rows[v][0] = (int16_t)y0;
     rows[v][1] = (int16_t)y1;
     rows[v][2] = (int16_t)y2;
@@ -302,48 +302,48 @@ static inline void one_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t x4 = rows[4][x];
-    const int32_t x5 = rows[5][x];
-    const int32_t x6 = rows[6][x];
-    const int32_t x7 = rows[7][x];
-    const int32_t s0 = (((x0 + x4) * 11585) + 8192) >> 14;
-    const int32_t s1 = (((x0 - x4) * 11585) + 8192) >> 14;
-    const int32_t s2 = (((x2 * 6270) - (x6 * 15137)) + 8192) >> 14;
-    const int32_t s3 = (((x2 * 15137) + (x6 * 6270)) + 8192) >> 14;
-    const int32_t s4 = (((x1 * 3196) - (x7 * 16069)) + 8192) >> 14;
-    const int32_t s7 = (((x1 * 16069) + (x7 * 3196)) + 8192) >> 14;
-    const int32_t s5 = (((x5 * 13623) - (x3 * 9102)) + 8192) >> 14;
-    const int32_t s6 = (((x5 * 9102) + (x3 * 13623)) + 8192) >> 14;
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s1 + s2;
-    const int32_t e2 = s1 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
-    const int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
-    const int32_t residuals0 = e0 + o7;
-    const int32_t residuals7 = e0 - o7;
-    const int32_t residuals1 = e1 + m6;
-    const int32_t residuals6 = e1 - m6;
-    const int32_t residuals2 = e2 + m5;
-    const int32_t residuals5 = e2 - m5;
-    const int32_t residuals3 = e3 + o4;
-    const int32_t residuals4 = e3 - o4;
-    const int32_t t93 = dst[x];
-    const int32_t t97 = dst[dst_stride + x];
-    const int32_t t101 = dst[2 * dst_stride + x];
-    const int32_t t105 = dst[3 * dst_stride + x];
-    const int32_t t109 = dst[4 * dst_stride + x];
-    const int32_t t113 = dst[5 * dst_stride + x];
-    const int32_t t117 = dst[6 * dst_stride + x];
-    const int32_t t121 = dst[7 * dst_stride + x];
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t x4 = rows[4][x];
+    int32_t x5 = rows[5][x];
+    int32_t x6 = rows[6][x];
+    int32_t x7 = rows[7][x];
+    int32_t s0 = (((x0 + x4) * 11585) + 8192) >> 14;
+    int32_t s1 = (((x0 - x4) * 11585) + 8192) >> 14;
+    int32_t s2 = (((x2 * 6270) - (x6 * 15137)) + 8192) >> 14;
+    int32_t s3 = (((x2 * 15137) + (x6 * 6270)) + 8192) >> 14;
+    int32_t s4 = (((x1 * 3196) - (x7 * 16069)) + 8192) >> 14;
+    int32_t s7 = (((x1 * 16069) + (x7 * 3196)) + 8192) >> 14;
+    int32_t s5 = (((x5 * 13623) - (x3 * 9102)) + 8192) >> 14;
+    int32_t s6 = (((x5 * 9102) + (x3 * 13623)) + 8192) >> 14;
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s1 + s2;
+    int32_t e2 = s1 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t m6 = (((o6 + o5) * 11585) + 8192) >> 14;
+    int32_t m5 = (((o6 - o5) * 11585) + 8192) >> 14;
+    int32_t residuals0 = e0 + o7;
+    int32_t residuals7 = e0 - o7;
+    int32_t residuals1 = e1 + m6;
+    int32_t residuals6 = e1 - m6;
+    int32_t residuals2 = e2 + m5;
+    int32_t residuals5 = e2 - m5;
+    int32_t residuals3 = e3 + o4;
+    int32_t residuals4 = e3 - o4;
+    int32_t t93 = dst[x];
+    int32_t t97 = dst[dst_stride + x];
+    int32_t t101 = dst[2 * dst_stride + x];
+    int32_t t105 = dst[3 * dst_stride + x];
+    int32_t t109 = dst[4 * dst_stride + x];
+    int32_t t113 = dst[5 * dst_stride + x];
+    int32_t t117 = dst[6 * dst_stride + x];
+    int32_t t121 = dst[7 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t93 + ((residuals0 + 16) >> 5), 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t97 + ((residuals1 + 16) >> 5), 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t101 + ((residuals2 + 16) >> 5), 0, 255);

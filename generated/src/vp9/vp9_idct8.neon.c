@@ -18,7 +18,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class dc (1 <= eob <= 1), input hash f604e8c0a1a938ae
+ * Class dc (1 <= eob <= 1), input hash 75807174c0b2921e
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -32,41 +32,41 @@ static inline void one_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_strid
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t x0 = coeffs[0];
-  const int32_t s0 = ((x0 * 23170) + 16384) >> 15;
-  const int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
-  const uint8x8_t t11 = vld1_u8(&dst[0]);
-  const int16x8_t t12 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
-  const uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t12), t11);
-  const uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
+  int32_t x0 = coeffs[0];
+  int32_t s0 = ((x0 * 23170) + 16384) >> 15;
+  int32_t s0_2 = ((s0 * 23170) + 16384) >> 15;
+  uint8x8_t t11 = vld1_u8(&dst[0]);
+  int16x8_t t12 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
+  uint16x8_t t13 = vaddw_u8(vreinterpretq_u16_s16(t12), t11);
+  uint8x8_t t13_sat = vqmovun_s16(vreinterpretq_s16_u16(t13));
   vst1_u8(&dst[0], t13_sat);
-  const uint8x8_t t15 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t12), t15);
-  const uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
+  uint8x8_t t15 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t12), t15);
+  uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
   vst1_u8(&dst_row1[0], t16_sat);
-  const uint8x8_t t18 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t12), t18);
-  const uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
+  uint8x8_t t18 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t19 = vaddw_u8(vreinterpretq_u16_s16(t12), t18);
+  uint8x8_t t19_sat = vqmovun_s16(vreinterpretq_s16_u16(t19));
   vst1_u8(&dst_row2[0], t19_sat);
-  const uint8x8_t t21 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t12), t21);
-  const uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
+  uint8x8_t t21 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t22 = vaddw_u8(vreinterpretq_u16_s16(t12), t21);
+  uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t22));
   vst1_u8(&dst_row3[0], t22_sat);
-  const uint8x8_t t24 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t25 = vaddw_u8(vreinterpretq_u16_s16(t12), t24);
-  const uint8x8_t t25_sat = vqmovun_s16(vreinterpretq_s16_u16(t25));
+  uint8x8_t t24 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t25 = vaddw_u8(vreinterpretq_u16_s16(t12), t24);
+  uint8x8_t t25_sat = vqmovun_s16(vreinterpretq_s16_u16(t25));
   vst1_u8(&dst_row4[0], t25_sat);
-  const uint8x8_t t27 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t12), t27);
-  const uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
+  uint8x8_t t27 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t28 = vaddw_u8(vreinterpretq_u16_s16(t12), t27);
+  uint8x8_t t28_sat = vqmovun_s16(vreinterpretq_s16_u16(t28));
   vst1_u8(&dst_row5[0], t28_sat);
-  const uint8x8_t t30 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t12), t30);
-  const uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
+  uint8x8_t t30 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t12), t30);
+  uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
   vst1_u8(&dst_row6[0], t31_sat);
-  const uint8x8_t t33 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t34 = vaddw_u8(vreinterpretq_u16_s16(t12), t33);
-  const uint8x8_t t34_sat = vqmovun_s16(vreinterpretq_s16_u16(t34));
+  uint8x8_t t33 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t34 = vaddw_u8(vreinterpretq_u16_s16(t12), t33);
+  uint8x8_t t34_sat = vqmovun_s16(vreinterpretq_s16_u16(t34));
   vst1_u8(&dst_row7[0], t34_sat);
 }
 
@@ -120,7 +120,7 @@ void daedalus_vp9_idct8__neon_dc(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class eob12 (2 <= eob <= 12), input hash 93607c2e4490279a
+ * Class eob12 (2 <= eob <= 12), input hash a19d3d5e60a30b2c
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -135,134 +135,134 @@ static inline void one_item_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246,
       11585};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t x2 = vld1_s16(&coeffs[16]);
-  const int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
-  const int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
-  const int16x4_t x1 = vld1_s16(&coeffs[8]);
-  const int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
-  const int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
-  const int16x4_t x3 = vld1_s16(&coeffs[24]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t38 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
-  const int16x4_t s5 = vrshrn_n_s32(t38, 14);
-  const int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
-  const int16x4_t e0 = vadd_s16(s0, s3);
-  const int16x4_t e3 = vsub_s16(s0, s3);
-  const int16x4_t e1 = vadd_s16(s0, s2);
-  const int16x4_t e2 = vsub_s16(s0, s2);
-  const int16x4_t o4 = vadd_s16(s4, s5);
-  const int16x4_t o5 = vsub_s16(s4, s5);
-  const int16x4_t o7 = vadd_s16(s7, s6);
-  const int16x4_t o6 = vsub_s16(s7, s6);
-  const int32x4_t t62 = vmull_laneq_s16(o6, multipliers16, 7);
-  const int32x4_t t64 = vmlal_laneq_s16(t62, o5, multipliers16, 7);
-  const int16x4_t m6 = vrshrn_n_s32(t64, 14);
-  const int32x4_t t67 = vmlsl_laneq_s16(t62, o5, multipliers16, 7);
-  const int16x4_t m5 = vrshrn_n_s32(t67, 14);
-  const int16x4_t y0 = vadd_s16(e0, o7);
-  const int16x4_t y7 = vsub_s16(e0, o7);
-  const int16x4_t y1 = vadd_s16(e1, m6);
-  const int16x4_t y6 = vsub_s16(e1, m6);
-  const int16x4_t y2 = vadd_s16(e2, m5);
-  const int16x4_t y5 = vsub_s16(e2, m5);
-  const int16x4_t y3 = vadd_s16(e3, o4);
-  const int16x4_t y4 = vsub_s16(e3, o4);
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
+  int16x4_t x2 = vld1_s16(&coeffs[16]);
+  int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
+  int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
+  int16x4_t x1 = vld1_s16(&coeffs[8]);
+  int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
+  int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
+  int16x4_t x3 = vld1_s16(&coeffs[24]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t38 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
+  int16x4_t s5 = vrshrn_n_s32(t38, 14);
+  int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
+  int16x4_t e0 = vadd_s16(s0, s3);
+  int16x4_t e3 = vsub_s16(s0, s3);
+  int16x4_t e1 = vadd_s16(s0, s2);
+  int16x4_t e2 = vsub_s16(s0, s2);
+  int16x4_t o4 = vadd_s16(s4, s5);
+  int16x4_t o5 = vsub_s16(s4, s5);
+  int16x4_t o7 = vadd_s16(s7, s6);
+  int16x4_t o6 = vsub_s16(s7, s6);
+  int32x4_t t62 = vmull_laneq_s16(o6, multipliers16, 7);
+  int32x4_t t64 = vmlal_laneq_s16(t62, o5, multipliers16, 7);
+  int16x4_t m6 = vrshrn_n_s32(t64, 14);
+  int32x4_t t67 = vmlsl_laneq_s16(t62, o5, multipliers16, 7);
+  int16x4_t m5 = vrshrn_n_s32(t67, 14);
+  int16x4_t y0 = vadd_s16(e0, o7);
+  int16x4_t y7 = vsub_s16(e0, o7);
+  int16x4_t y1 = vadd_s16(e1, m6);
+  int16x4_t y6 = vsub_s16(e1, m6);
+  int16x4_t y2 = vadd_s16(e2, m5);
+  int16x4_t y5 = vsub_s16(e2, m5);
+  int16x4_t y3 = vadd_s16(e3, o4);
+  int16x4_t y4 = vsub_s16(e3, o4);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
-  const uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
-  const uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
-  const uint16x8_t r3 = vcombine_u16(vreinterpret_u16_s16(y3), vreinterpret_u16_s16(y7));
-  const uint16x8_t t0_0 = vtrn1q_u16(r0, r1);
-  const uint16x8_t t0_1 = vtrn2q_u16(r0, r1);
-  const uint16x8_t t0_2 = vtrn1q_u16(r2, r3);
-  const uint16x8_t t0_3 = vtrn2q_u16(r2, r3);
-  const uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
+  uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
+  uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
+  uint16x8_t r3 = vcombine_u16(vreinterpret_u16_s16(y3), vreinterpret_u16_s16(y7));
+  uint16x8_t t0_0 = vtrn1q_u16(r0, r1);
+  uint16x8_t t0_1 = vtrn2q_u16(r0, r1);
+  uint16x8_t t0_2 = vtrn1q_u16(r2, r3);
+  uint16x8_t t0_3 = vtrn2q_u16(r2, r3);
+  uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t38_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t38_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
-  const int32x4_t t38_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
-      vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
-  const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-  const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-  const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
-  const int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
-  const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-  const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-  const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-  const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 7);
-  const int32x4_t t62_1 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
-  const int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
-  const int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
-  const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
-  const int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
-  const int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
-  const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0, t67_1, 14);
-  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
-  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t87 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t86 = vld1_u8(&dst[0]);
-  const uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
-  const uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
+  int32x4_t t38_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), vreinterpretq_s16_u16(x3_2),
+      multipliers16, 5);
+  int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
+  int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
+  int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+  int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+  int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
+  int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
+  int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+  int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+  int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+  int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+  int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 7);
+  int32x4_t t62_1 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
+  int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
+  int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
+  int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
+  int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0, t67_1, 14);
+  int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  int16x8_t t87 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t86 = vld1_u8(&dst[0]);
+  uint16x8_t t88 = vaddw_u8(vreinterpretq_u16_s16(t87), t86);
+  uint8x8_t t88_sat = vqmovun_s16(vreinterpretq_s16_u16(t88));
   vst1_u8(&dst[0], t88_sat);
-  const int16x8_t t91 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t90 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
-  const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
+  int16x8_t t91 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t90 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t92 = vaddw_u8(vreinterpretq_u16_s16(t91), t90);
+  uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
   vst1_u8(&dst_row1[0], t92_sat);
-  const int16x8_t t95 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t94 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
-  const uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
+  int16x8_t t95 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t94 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t96 = vaddw_u8(vreinterpretq_u16_s16(t95), t94);
+  uint8x8_t t96_sat = vqmovun_s16(vreinterpretq_s16_u16(t96));
   vst1_u8(&dst_row2[0], t96_sat);
-  const int16x8_t t99 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t98 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
-  const uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
+  int16x8_t t99 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t98 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t100 = vaddw_u8(vreinterpretq_u16_s16(t99), t98);
+  uint8x8_t t100_sat = vqmovun_s16(vreinterpretq_s16_u16(t100));
   vst1_u8(&dst_row3[0], t100_sat);
-  const int16x8_t t103 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t102 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
-  const uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
+  int16x8_t t103 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t102 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
+  uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
   vst1_u8(&dst_row4[0], t104_sat);
-  const int16x8_t t107 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t106 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t108 = vaddw_u8(vreinterpretq_u16_s16(t107), t106);
-  const uint8x8_t t108_sat = vqmovun_s16(vreinterpretq_s16_u16(t108));
+  int16x8_t t107 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t106 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t108 = vaddw_u8(vreinterpretq_u16_s16(t107), t106);
+  uint8x8_t t108_sat = vqmovun_s16(vreinterpretq_s16_u16(t108));
   vst1_u8(&dst_row5[0], t108_sat);
-  const int16x8_t t111 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t110 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t112 = vaddw_u8(vreinterpretq_u16_s16(t111), t110);
-  const uint8x8_t t112_sat = vqmovun_s16(vreinterpretq_s16_u16(t112));
+  int16x8_t t111 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t110 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t112 = vaddw_u8(vreinterpretq_u16_s16(t111), t110);
+  uint8x8_t t112_sat = vqmovun_s16(vreinterpretq_s16_u16(t112));
   vst1_u8(&dst_row6[0], t112_sat);
-  const int16x8_t t115 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t114 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t116 = vaddw_u8(vreinterpretq_u16_s16(t115), t114);
-  const uint8x8_t t116_sat = vqmovun_s16(vreinterpretq_s16_u16(t116));
+  int16x8_t t115 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t114 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t116 = vaddw_u8(vreinterpretq_u16_s16(t115), t114);
+  uint8x8_t t116_sat = vqmovun_s16(vreinterpretq_s16_u16(t116));
   vst1_u8(&dst_row7[0], t116_sat);
 }
 
@@ -322,7 +322,7 @@ void daedalus_vp9_idct8__neon_eob12(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 6f7bd52598b6d78d
+ * Class full, input hash bc6882df141e65c8
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -336,243 +336,228 @@ static inline void one_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_str
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
-  const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
-  const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
-  const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
-  const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
-  const int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
-  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
-  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
-  const int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
-  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
-  const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
-  const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
-  const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
-  const int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
-  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
-  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
-  const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
-  const int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
-  const int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
-  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
-  const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
-  const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
-  const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
-  const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
-  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
-  const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
-  const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
-  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
-  const int16x8_t e0 = vaddq_s16(s0, s3);
-  const int16x8_t e3 = vsubq_s16(s0, s3);
-  const int16x8_t e1 = vaddq_s16(s1, s2);
-  const int16x8_t e2 = vsubq_s16(s1, s2);
-  const int16x8_t o4 = vaddq_s16(s4, s5);
-  const int16x8_t o5 = vsubq_s16(s4, s5);
-  const int16x8_t o7 = vaddq_s16(s7, s6);
-  const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
-  const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
-  const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
-  const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-  const int16x8_t y0 = vaddq_s16(e0, o7);
-  const int16x8_t y7 = vsubq_s16(e0, o7);
-  const int16x8_t y1 = vaddq_s16(e1, m6);
-  const int16x8_t y6 = vsubq_s16(e1, m6);
-  const int16x8_t y2 = vaddq_s16(e2, m5);
-  const int16x8_t y5 = vsubq_s16(e2, m5);
-  const int16x8_t y3 = vaddq_s16(e3, o4);
-  const int16x8_t y4 = vsubq_s16(e3, o4);
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  int16x8_t x4 = vld1q_s16(&coeffs[32]);
+  int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
+  int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
+  int16x8_t x2 = vld1q_s16(&coeffs[16]);
+  int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
+  int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
+  int16x8_t x6 = vld1q_s16(&coeffs[48]);
+  int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
+  int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
+  int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
+  int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
+  int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
+  int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
+  int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
+  int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
+  int16x8_t x1 = vld1q_s16(&coeffs[8]);
+  int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
+  int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
+  int16x8_t x7 = vld1q_s16(&coeffs[56]);
+  int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
+  int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
+  int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
+  int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
+  int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
+  int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
+  int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
+  int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
+  int16x8_t x5 = vld1q_s16(&coeffs[40]);
+  int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
+  int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
+  int16x8_t x3 = vld1q_s16(&coeffs[24]);
+  int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
+  int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
+  int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+  int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
+  int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
+  int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
+  int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
+  int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
+  int16x8_t e0 = vaddq_s16(s0, s3);
+  int16x8_t e3 = vsubq_s16(s0, s3);
+  int16x8_t e1 = vaddq_s16(s1, s2);
+  int16x8_t e2 = vsubq_s16(s1, s2);
+  int16x8_t o4 = vaddq_s16(s4, s5);
+  int16x8_t o5 = vsubq_s16(s4, s5);
+  int16x8_t o7 = vaddq_s16(s7, s6);
+  int16x8_t o6 = vsubq_s16(s7, s6);
+  int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
+  int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
+  int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+  int16x8_t y0 = vaddq_s16(e0, o7);
+  int16x8_t y7 = vsubq_s16(e0, o7);
+  int16x8_t y1 = vaddq_s16(e1, m6);
+  int16x8_t y6 = vsubq_s16(e1, m6);
+  int16x8_t y2 = vaddq_s16(e2, m5);
+  int16x8_t y5 = vsubq_s16(e2, m5);
+  int16x8_t y3 = vaddq_s16(e3, o4);
+  int16x8_t y4 = vsubq_s16(e3, o4);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16, 0);
+  int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  int32x4_t t11_0_2 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
-  const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t t11_0_2 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+  int32x4_t t11_1_2 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2), multipliers16, 0);
+  int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0_2, t11_1_2, 14);
+  int32x4_t t14_0_2 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
-  const int32x4_t t11_1_2 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
-      multipliers16, 0);
-  const int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0_2, t11_1_2, 14);
-  const int32x4_t t14_0_2 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
-      multipliers16, 0);
-  const int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
-      multipliers16, 0);
-  const int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0_2, t14_1_2, 14);
-  const int32x4_t t18_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16, 1);
-  const int32x4_t t18_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int32x4_t t21_0_2 = vmlsl_laneq_s16(t18_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2), multipliers16, 0);
+  int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0_2, t14_1_2, 14);
+  int32x4_t t18_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16, 1);
+  int32x4_t t18_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  int32x4_t t21_0_2 = vmlsl_laneq_s16(t18_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 2);
-  const int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16, 2);
-  const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
-  const int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16, 2);
-  const int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int32x4_t t25_0_2 = vmlal_laneq_s16(t23_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1_2, vreinterpretq_s16_u16(x6_2), multipliers16, 2);
+  int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
+  int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16, 2);
+  int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  int32x4_t t25_0_2 = vmlal_laneq_s16(t23_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 1);
-  const int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16, 1);
-  const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0_2, t25_1_2, 14);
-  const int32x4_t t30_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 3);
-  const int32x4_t t30_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int32x4_t t33_0_2 = vmlsl_laneq_s16(t30_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2), multipliers16, 1);
+  int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0_2, t25_1_2, 14);
+  int32x4_t t30_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 3);
+  int32x4_t t30_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  int32x4_t t33_0_2 = vmlsl_laneq_s16(t30_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 4);
-  const int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1_2, vreinterpretq_s16_u16(x7_2),
-      multipliers16, 4);
-  const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
-  const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 4);
-  const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int32x4_t t37_0_2 = vmlal_laneq_s16(t35_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1_2, vreinterpretq_s16_u16(x7_2), multipliers16, 4);
+  int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
+  int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 4);
+  int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  int32x4_t t37_0_2 = vmlal_laneq_s16(t35_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 3);
-  const int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2),
-      multipliers16, 3);
-  const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
-  const int32x4_t t42_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16, 5);
-  const int32x4_t t42_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
-  const int32x4_t t45_0_2 = vmlsl_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2), multipliers16, 3);
+  int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
+  int32x4_t t42_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16, 5);
+  int32x4_t t42_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
+  int32x4_t t45_0_2 = vmlsl_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 6);
-  const int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 6);
-  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
-  const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16, 6);
-  const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
-  const int32x4_t t49_0_2 = vmlal_laneq_s16(t47_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 6);
+  int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
+  int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16, 6);
+  int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
+  int32x4_t t49_0_2 = vmlal_laneq_s16(t47_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 5);
-  const int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 5);
-  const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
-  const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-  const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-  const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
-  const int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
-  const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-  const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-  const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-  const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int32x4_t t69_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
-  const int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
-  const int32x4_t t71_0_2 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t71_1_2 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_2, t71_1_2, 14);
-  const int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
-  const int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0_2, t74_1_2, 14);
-  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
-  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t93 = vld1_u8(&dst[0]);
-  const uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
-  const uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
+  int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 5);
+  int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
+  int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+  int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+  int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
+  int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
+  int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+  int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+  int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+  int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+  int32x4_t t69_0_2 = vmull_laneq_s16(vget_low_s16(o6_2), multipliers16, 0);
+  int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
+  int32x4_t t71_0_2 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+  int32x4_t t71_1_2 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+  int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_2, t71_1_2, 14);
+  int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
+  int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
+  int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0_2, t74_1_2, 14);
+  int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  int16x8_t t94 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t93 = vld1_u8(&dst[0]);
+  uint16x8_t t95 = vaddw_u8(vreinterpretq_u16_s16(t94), t93);
+  uint8x8_t t95_sat = vqmovun_s16(vreinterpretq_s16_u16(t95));
   vst1_u8(&dst[0], t95_sat);
-  const int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t97 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
-  const uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
+  int16x8_t t98 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t97 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t99 = vaddw_u8(vreinterpretq_u16_s16(t98), t97);
+  uint8x8_t t99_sat = vqmovun_s16(vreinterpretq_s16_u16(t99));
   vst1_u8(&dst_row1[0], t99_sat);
-  const int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t101 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
-  const uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
+  int16x8_t t102 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t101 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t103 = vaddw_u8(vreinterpretq_u16_s16(t102), t101);
+  uint8x8_t t103_sat = vqmovun_s16(vreinterpretq_s16_u16(t103));
   vst1_u8(&dst_row2[0], t103_sat);
-  const int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t105 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
-  const uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
+  int16x8_t t106 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t105 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t107 = vaddw_u8(vreinterpretq_u16_s16(t106), t105);
+  uint8x8_t t107_sat = vqmovun_s16(vreinterpretq_s16_u16(t107));
   vst1_u8(&dst_row3[0], t107_sat);
-  const int16x8_t t110 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t109 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110), t109);
-  const uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
+  int16x8_t t110 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t109 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t111 = vaddw_u8(vreinterpretq_u16_s16(t110), t109);
+  uint8x8_t t111_sat = vqmovun_s16(vreinterpretq_s16_u16(t111));
   vst1_u8(&dst_row4[0], t111_sat);
-  const int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t113 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t115 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
-  const uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
+  int16x8_t t114 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t113 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t115 = vaddw_u8(vreinterpretq_u16_s16(t114), t113);
+  uint8x8_t t115_sat = vqmovun_s16(vreinterpretq_s16_u16(t115));
   vst1_u8(&dst_row5[0], t115_sat);
-  const int16x8_t t118 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t117 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118), t117);
-  const uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
+  int16x8_t t118 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t117 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t119 = vaddw_u8(vreinterpretq_u16_s16(t118), t117);
+  uint8x8_t t119_sat = vqmovun_s16(vreinterpretq_s16_u16(t119));
   vst1_u8(&dst_row6[0], t119_sat);
-  const int16x8_t t122 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t121 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122), t121);
-  const uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
+  int16x8_t t122 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t121 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t123 = vaddw_u8(vreinterpretq_u16_s16(t122), t121);
+  uint8x8_t t123_sat = vqmovun_s16(vreinterpretq_s16_u16(t123));
   vst1_u8(&dst_row7[0], t123_sat);
 }
 
@@ -628,7 +613,7 @@ void daedalus_vp9_idct8__neon_full(const daedalus_buffer *buffers, const void *a
 #else
 
 /*
- * Class eob12 (2 <= eob <= 12), input hash 6f8f2d74a19637f7
+ * Class eob12 (2 <= eob <= 12), input hash da340e8b1c31e792
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
@@ -644,129 +629,129 @@ static inline void one_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrd
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {23170, 12540, 30274, 6392, 32138, 9102, 27246, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
-  const int16x4_t x2 = vld1_s16(&coeffs[16]);
-  const int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
-  const int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
-  const int16x4_t x1 = vld1_s16(&coeffs[8]);
-  const int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
-  const int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
-  const int16x4_t x3 = vld1_s16(&coeffs[24]);
-  const uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t39 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
-  const int16x4_t s5 = vrshrn_n_s32(t39, 14);
-  const int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
-  const int16x4_t e0 = vadd_s16(s0, s3);
-  const int16x4_t e3 = vsub_s16(s0, s3);
-  const int16x4_t e1 = vadd_s16(s0, s2);
-  const int16x4_t e2 = vsub_s16(s0, s2);
-  const int16x4_t o4 = vadd_s16(s4, s5);
-  const int16x4_t o5 = vsub_s16(s4, s5);
-  const int16x4_t o7 = vadd_s16(s7, s6);
-  const int16x4_t o6 = vsub_s16(s7, s6);
-  const int16x4_t t63 = vadd_s16(o6, o5);
-  const int16x4_t m6 = vqrdmulh_laneq_s16(t63, multipliers16, 0);
-  const int16x4_t t69 = vsub_s16(o6, o5);
-  const int16x4_t m5 = vqrdmulh_laneq_s16(t69, multipliers16, 0);
-  const int16x4_t y0 = vadd_s16(e0, o7);
-  const int16x4_t y7 = vsub_s16(e0, o7);
-  const int16x4_t y1 = vadd_s16(e1, m6);
-  const int16x4_t y6 = vsub_s16(e1, m6);
-  const int16x4_t y2 = vadd_s16(e2, m5);
-  const int16x4_t y5 = vsub_s16(e2, m5);
-  const int16x4_t y3 = vadd_s16(e3, o4);
-  const int16x4_t y4 = vsub_s16(e3, o4);
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int16x4_t s0 = vqrdmulh_laneq_s16(x0, multipliers16, 0);
+  int16x4_t x2 = vld1_s16(&coeffs[16]);
+  int16x4_t s2 = vqrdmulh_laneq_s16(x2, multipliers16, 1);
+  int16x4_t s3 = vqrdmulh_laneq_s16(x2, multipliers16, 2);
+  int16x4_t x1 = vld1_s16(&coeffs[8]);
+  int16x4_t s4 = vqrdmulh_laneq_s16(x1, multipliers16, 3);
+  int16x4_t s7 = vqrdmulh_laneq_s16(x1, multipliers16, 4);
+  int16x4_t x3 = vld1_s16(&coeffs[24]);
+  uint32x4_t k0 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t39 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0), x3, multipliers16, 5);
+  int16x4_t s5 = vrshrn_n_s32(t39, 14);
+  int16x4_t s6 = vqrdmulh_laneq_s16(x3, multipliers16, 6);
+  int16x4_t e0 = vadd_s16(s0, s3);
+  int16x4_t e3 = vsub_s16(s0, s3);
+  int16x4_t e1 = vadd_s16(s0, s2);
+  int16x4_t e2 = vsub_s16(s0, s2);
+  int16x4_t o4 = vadd_s16(s4, s5);
+  int16x4_t o5 = vsub_s16(s4, s5);
+  int16x4_t o7 = vadd_s16(s7, s6);
+  int16x4_t o6 = vsub_s16(s7, s6);
+  int16x4_t t63 = vadd_s16(o6, o5);
+  int16x4_t m6 = vqrdmulh_laneq_s16(t63, multipliers16, 0);
+  int16x4_t t69 = vsub_s16(o6, o5);
+  int16x4_t m5 = vqrdmulh_laneq_s16(t69, multipliers16, 0);
+  int16x4_t y0 = vadd_s16(e0, o7);
+  int16x4_t y7 = vsub_s16(e0, o7);
+  int16x4_t y1 = vadd_s16(e1, m6);
+  int16x4_t y6 = vsub_s16(e1, m6);
+  int16x4_t y2 = vadd_s16(e2, m5);
+  int16x4_t y5 = vsub_s16(e2, m5);
+  int16x4_t y3 = vadd_s16(e3, o4);
+  int16x4_t y4 = vsub_s16(e3, o4);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
-  const uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
-  const uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
-  const uint16x8_t r3 = vcombine_u16(vreinterpret_u16_s16(y3), vreinterpret_u16_s16(y7));
-  const uint16x8_t t0_0 = vtrn1q_u16(r0, r1);
-  const uint16x8_t t0_1 = vtrn2q_u16(r0, r1);
-  const uint16x8_t t0_2 = vtrn1q_u16(r2, r3);
-  const uint16x8_t t0_3 = vtrn2q_u16(r2, r3);
-  const uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t r0 = vcombine_u16(vreinterpret_u16_s16(y0), vreinterpret_u16_s16(y4));
+  uint16x8_t r1 = vcombine_u16(vreinterpret_u16_s16(y1), vreinterpret_u16_s16(y5));
+  uint16x8_t r2 = vcombine_u16(vreinterpret_u16_s16(y2), vreinterpret_u16_s16(y6));
+  uint16x8_t r3 = vcombine_u16(vreinterpret_u16_s16(y3), vreinterpret_u16_s16(y7));
+  uint16x8_t t0_0 = vtrn1q_u16(r0, r1);
+  uint16x8_t t0_1 = vtrn2q_u16(r0, r1);
+  uint16x8_t t0_2 = vtrn1q_u16(r2, r3);
+  uint16x8_t t0_3 = vtrn2q_u16(r2, r3);
+  uint16x8_t x0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t x2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t x3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
-  const int32x4_t t39_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
+  int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
+  int16x8_t s2_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  int16x8_t s3_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  int16x8_t s4_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  int16x8_t s7_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  uint32x4_t k0_2 = vdupq_n_u32((uint32_t)(0));
+  int32x4_t t39_0 = vmlsl_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
-  const int32x4_t t39_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
-      vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t39_0, t39_1, 14);
-  const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
-  const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-  const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-  const int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
-  const int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
-  const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-  const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-  const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-  const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int16x8_t t63_2 = vaddq_s16(o6_2, o5_2);
-  const int16x8_t m6_2 = vqrdmulhq_laneq_s16(t63_2, multipliers16, 0);
-  const int16x8_t t69_2 = vsubq_s16(o6_2, o5_2);
-  const int16x8_t m5_2 = vqrdmulhq_laneq_s16(t69_2, multipliers16, 0);
-  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
-  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t92 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t91 = vld1_u8(&dst[0]);
-  const uint16x8_t t93 = vaddw_u8(vreinterpretq_u16_s16(t92), t91);
-  const uint8x8_t t93_sat = vqmovun_s16(vreinterpretq_s16_u16(t93));
+  int32x4_t t39_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2), vreinterpretq_s16_u16(x3_2),
+      multipliers16, 5);
+  int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t39_0, t39_1, 14);
+  int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
+  int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+  int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+  int16x8_t e1_2 = vaddq_s16(s0_2, s2_2);
+  int16x8_t e2_2 = vsubq_s16(s0_2, s2_2);
+  int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+  int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+  int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+  int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+  int16x8_t t63_2 = vaddq_s16(o6_2, o5_2);
+  int16x8_t m6_2 = vqrdmulhq_laneq_s16(t63_2, multipliers16, 0);
+  int16x8_t t69_2 = vsubq_s16(o6_2, o5_2);
+  int16x8_t m5_2 = vqrdmulhq_laneq_s16(t69_2, multipliers16, 0);
+  int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  int16x8_t t92 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t91 = vld1_u8(&dst[0]);
+  uint16x8_t t93 = vaddw_u8(vreinterpretq_u16_s16(t92), t91);
+  uint8x8_t t93_sat = vqmovun_s16(vreinterpretq_s16_u16(t93));
   vst1_u8(&dst[0], t93_sat);
-  const int16x8_t t96 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t95 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t97 = vaddw_u8(vreinterpretq_u16_s16(t96), t95);
-  const uint8x8_t t97_sat = vqmovun_s16(vreinterpretq_s16_u16(t97));
+  int16x8_t t96 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t95 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t97 = vaddw_u8(vreinterpretq_u16_s16(t96), t95);
+  uint8x8_t t97_sat = vqmovun_s16(vreinterpretq_s16_u16(t97));
   vst1_u8(&dst_row1[0], t97_sat);
-  const int16x8_t t100 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t99 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t101 = vaddw_u8(vreinterpretq_u16_s16(t100), t99);
-  const uint8x8_t t101_sat = vqmovun_s16(vreinterpretq_s16_u16(t101));
+  int16x8_t t100 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t99 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t101 = vaddw_u8(vreinterpretq_u16_s16(t100), t99);
+  uint8x8_t t101_sat = vqmovun_s16(vreinterpretq_s16_u16(t101));
   vst1_u8(&dst_row2[0], t101_sat);
-  const int16x8_t t104 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t103 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t105 = vaddw_u8(vreinterpretq_u16_s16(t104), t103);
-  const uint8x8_t t105_sat = vqmovun_s16(vreinterpretq_s16_u16(t105));
+  int16x8_t t104 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t103 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t105 = vaddw_u8(vreinterpretq_u16_s16(t104), t103);
+  uint8x8_t t105_sat = vqmovun_s16(vreinterpretq_s16_u16(t105));
   vst1_u8(&dst_row3[0], t105_sat);
-  const int16x8_t t108 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t107 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t109 = vaddw_u8(vreinterpretq_u16_s16(t108), t107);
-  const uint8x8_t t109_sat = vqmovun_s16(vreinterpretq_s16_u16(t109));
+  int16x8_t t108 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t107 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t109 = vaddw_u8(vreinterpretq_u16_s16(t108), t107);
+  uint8x8_t t109_sat = vqmovun_s16(vreinterpretq_s16_u16(t109));
   vst1_u8(&dst_row4[0], t109_sat);
-  const int16x8_t t112 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t111 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t113 = vaddw_u8(vreinterpretq_u16_s16(t112), t111);
-  const uint8x8_t t113_sat = vqmovun_s16(vreinterpretq_s16_u16(t113));
+  int16x8_t t112 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t111 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t113 = vaddw_u8(vreinterpretq_u16_s16(t112), t111);
+  uint8x8_t t113_sat = vqmovun_s16(vreinterpretq_s16_u16(t113));
   vst1_u8(&dst_row5[0], t113_sat);
-  const int16x8_t t116 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t115 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t117 = vaddw_u8(vreinterpretq_u16_s16(t116), t115);
-  const uint8x8_t t117_sat = vqmovun_s16(vreinterpretq_s16_u16(t117));
+  int16x8_t t116 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t115 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t117 = vaddw_u8(vreinterpretq_u16_s16(t116), t115);
+  uint8x8_t t117_sat = vqmovun_s16(vreinterpretq_s16_u16(t117));
   vst1_u8(&dst_row6[0], t117_sat);
-  const int16x8_t t120 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t119 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t121 = vaddw_u8(vreinterpretq_u16_s16(t120), t119);
-  const uint8x8_t t121_sat = vqmovun_s16(vreinterpretq_s16_u16(t121));
+  int16x8_t t120 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t119 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t121 = vaddw_u8(vreinterpretq_u16_s16(t120), t119);
+  uint8x8_t t121_sat = vqmovun_s16(vreinterpretq_s16_u16(t121));
   vst1_u8(&dst_row7[0], t121_sat);
 }
 
@@ -827,7 +812,7 @@ void daedalus_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash cd1db4bc9228a13d
+ * Class full, input hash 10ab2df49f03d9e2
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
@@ -843,222 +828,210 @@ static inline void one_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdi
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {23170, 6270, 15137, 3196, 16069, 13623, 9102, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int16x8_t t8 = vaddq_s16(x0, x4);
-  const int16x8_t s0 = vqrdmulhq_laneq_s16(t8, multipliers16, 0);
-  const int16x8_t t16 = vsubq_s16(x0, x4);
-  const int16x8_t s1 = vqrdmulhq_laneq_s16(t16, multipliers16, 0);
-  const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
-  const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
-  const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t26_0 = vmlsl_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 2);
-  const int32x4_t t26_1 = vmlsl_high_laneq_s16(t23_1, x6, multipliers16, 2);
-  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 14);
-  const int32x4_t t28_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t t28_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t30_0 = vmlal_laneq_s16(t28_0, vget_low_s16(x6), multipliers16, 1);
-  const int32x4_t t30_1 = vmlal_high_laneq_s16(t28_1, x6, multipliers16, 1);
-  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0, t30_1, 14);
-  const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
-  const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
-  const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t38_0 = vmlsl_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 4);
-  const int32x4_t t38_1 = vmlsl_high_laneq_s16(t35_1, x7, multipliers16, 4);
-  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
-  const int32x4_t t40_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
-  const int32x4_t t40_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
-  const int32x4_t t42_0 = vmlal_laneq_s16(t40_0, vget_low_s16(x7), multipliers16, 3);
-  const int32x4_t t42_1 = vmlal_high_laneq_s16(t40_1, x7, multipliers16, 3);
-  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0, t42_1, 14);
-  const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
-  const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
-  const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t50_0 = vmlsl_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 6);
-  const int32x4_t t50_1 = vmlsl_high_laneq_s16(t47_1, x3, multipliers16, 6);
-  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0, t50_1, 14);
-  const int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
-  const int32x4_t t52_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
-  const int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, x3, multipliers16, 5);
-  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0, t54_1, 14);
-  const int16x8_t e0 = vaddq_s16(s0, s3);
-  const int16x8_t e3 = vsubq_s16(s0, s3);
-  const int16x8_t e1 = vaddq_s16(s1, s2);
-  const int16x8_t e2 = vsubq_s16(s1, s2);
-  const int16x8_t o4 = vaddq_s16(s4, s5);
-  const int16x8_t o5 = vsubq_s16(s4, s5);
-  const int16x8_t o7 = vaddq_s16(s7, s6);
-  const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int16x8_t t74 = vaddq_s16(o6, o5);
-  const int16x8_t m6 = vqrdmulhq_laneq_s16(t74, multipliers16, 0);
-  const int16x8_t t80 = vsubq_s16(o6, o5);
-  const int16x8_t m5 = vqrdmulhq_laneq_s16(t80, multipliers16, 0);
-  const int16x8_t y0 = vaddq_s16(e0, o7);
-  const int16x8_t y7 = vsubq_s16(e0, o7);
-  const int16x8_t y1 = vaddq_s16(e1, m6);
-  const int16x8_t y6 = vsubq_s16(e1, m6);
-  const int16x8_t y2 = vaddq_s16(e2, m5);
-  const int16x8_t y5 = vsubq_s16(e2, m5);
-  const int16x8_t y3 = vaddq_s16(e3, o4);
-  const int16x8_t y4 = vsubq_s16(e3, o4);
+  int16x8_t x4 = vld1q_s16(&coeffs[32]);
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int16x8_t t8 = vaddq_s16(x0, x4);
+  int16x8_t s0 = vqrdmulhq_laneq_s16(t8, multipliers16, 0);
+  int16x8_t t16 = vsubq_s16(x0, x4);
+  int16x8_t s1 = vqrdmulhq_laneq_s16(t16, multipliers16, 0);
+  int16x8_t x2 = vld1q_s16(&coeffs[16]);
+  int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
+  int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
+  int16x8_t x6 = vld1q_s16(&coeffs[48]);
+  int32x4_t t26_0 = vmlsl_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 2);
+  int32x4_t t26_1 = vmlsl_high_laneq_s16(t23_1, x6, multipliers16, 2);
+  int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 14);
+  int32x4_t t28_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
+  int32x4_t t28_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
+  int32x4_t t30_0 = vmlal_laneq_s16(t28_0, vget_low_s16(x6), multipliers16, 1);
+  int32x4_t t30_1 = vmlal_high_laneq_s16(t28_1, x6, multipliers16, 1);
+  int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0, t30_1, 14);
+  int16x8_t x1 = vld1q_s16(&coeffs[8]);
+  int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
+  int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
+  int16x8_t x7 = vld1q_s16(&coeffs[56]);
+  int32x4_t t38_0 = vmlsl_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 4);
+  int32x4_t t38_1 = vmlsl_high_laneq_s16(t35_1, x7, multipliers16, 4);
+  int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
+  int32x4_t t40_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
+  int32x4_t t40_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
+  int32x4_t t42_0 = vmlal_laneq_s16(t40_0, vget_low_s16(x7), multipliers16, 3);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t40_1, x7, multipliers16, 3);
+  int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0, t42_1, 14);
+  int16x8_t x5 = vld1q_s16(&coeffs[40]);
+  int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
+  int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
+  int16x8_t x3 = vld1q_s16(&coeffs[24]);
+  int32x4_t t50_0 = vmlsl_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 6);
+  int32x4_t t50_1 = vmlsl_high_laneq_s16(t47_1, x3, multipliers16, 6);
+  int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0, t50_1, 14);
+  int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
+  int32x4_t t52_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
+  int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(x3), multipliers16, 5);
+  int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, x3, multipliers16, 5);
+  int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0, t54_1, 14);
+  int16x8_t e0 = vaddq_s16(s0, s3);
+  int16x8_t e3 = vsubq_s16(s0, s3);
+  int16x8_t e1 = vaddq_s16(s1, s2);
+  int16x8_t e2 = vsubq_s16(s1, s2);
+  int16x8_t o4 = vaddq_s16(s4, s5);
+  int16x8_t o5 = vsubq_s16(s4, s5);
+  int16x8_t o7 = vaddq_s16(s7, s6);
+  int16x8_t o6 = vsubq_s16(s7, s6);
+  int16x8_t t74 = vaddq_s16(o6, o5);
+  int16x8_t m6 = vqrdmulhq_laneq_s16(t74, multipliers16, 0);
+  int16x8_t t80 = vsubq_s16(o6, o5);
+  int16x8_t m5 = vqrdmulhq_laneq_s16(t80, multipliers16, 0);
+  int16x8_t y0 = vaddq_s16(e0, o7);
+  int16x8_t y7 = vsubq_s16(e0, o7);
+  int16x8_t y1 = vaddq_s16(e1, m6);
+  int16x8_t y6 = vsubq_s16(e1, m6);
+  int16x8_t y2 = vaddq_s16(e2, m5);
+  int16x8_t y5 = vsubq_s16(e2, m5);
+  int16x8_t y3 = vaddq_s16(e3, o4);
+  int16x8_t y4 = vsubq_s16(e3, o4);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t t8_2 = vaddq_u16(x0_2, x4_2);
-  const int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(t8_2), multipliers16, 0);
-  const uint16x8_t t16_2 = vsubq_u16(x0_2, x4_2);
-  const int16x8_t s1_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(t16_2), multipliers16, 0);
-  const int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16, 1);
-  const int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
-  const int32x4_t t26_0_2 = vmlsl_laneq_s16(t23_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  uint16x8_t t8_2 = vaddq_u16(x0_2, x4_2);
+  int16x8_t s0_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(t8_2), multipliers16, 0);
+  uint16x8_t t16_2 = vsubq_u16(x0_2, x4_2);
+  int16x8_t s1_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(t16_2), multipliers16, 0);
+  int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16, 1);
+  int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
+  int32x4_t t26_0_2 = vmlsl_laneq_s16(t23_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 2);
-  const int32x4_t t26_1_2 = vmlsl_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16, 2);
-  const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0_2, t26_1_2, 14);
-  const int32x4_t t28_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
-      multipliers16, 2);
-  const int32x4_t t28_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int32x4_t t30_0_2 = vmlal_laneq_s16(t28_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t26_1_2 = vmlsl_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2), multipliers16, 2);
+  int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0_2, t26_1_2, 14);
+  int32x4_t t28_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)), multipliers16, 2);
+  int32x4_t t28_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
+  int32x4_t t30_0_2 = vmlal_laneq_s16(t28_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16, 1);
-  const int32x4_t t30_1_2 = vmlal_high_laneq_s16(t28_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16, 1);
-  const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0_2, t30_1_2, 14);
-  const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 3);
-  const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
-  const int32x4_t t38_0_2 = vmlsl_laneq_s16(t35_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t30_1_2 = vmlal_high_laneq_s16(t28_1_2, vreinterpretq_s16_u16(x6_2), multipliers16, 1);
+  int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0_2, t30_1_2, 14);
+  int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 3);
+  int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
+  int32x4_t t38_0_2 = vmlsl_laneq_s16(t35_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 4);
-  const int32x4_t t38_1_2 = vmlsl_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2),
-      multipliers16, 4);
-  const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0_2, t38_1_2, 14);
-  const int32x4_t t40_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16, 4);
-  const int32x4_t t40_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
-  const int32x4_t t42_0_2 = vmlal_laneq_s16(t40_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
+  int32x4_t t38_1_2 = vmlsl_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2), multipliers16, 4);
+  int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0_2, t38_1_2, 14);
+  int32x4_t t40_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16, 4);
+  int32x4_t t40_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
+  int32x4_t t42_0_2 = vmlal_laneq_s16(t40_0_2, vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 3);
-  const int32x4_t t42_1_2 = vmlal_high_laneq_s16(t40_1_2, vreinterpretq_s16_u16(x7_2),
-      multipliers16, 3);
-  const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0_2, t42_1_2, 14);
-  const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16, 5);
-  const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
-  const int32x4_t t50_0_2 = vmlsl_laneq_s16(t47_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t42_1_2 = vmlal_high_laneq_s16(t40_1_2, vreinterpretq_s16_u16(x7_2), multipliers16, 3);
+  int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0_2, t42_1_2, 14);
+  int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16, 5);
+  int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
+  int32x4_t t50_0_2 = vmlsl_laneq_s16(t47_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 6);
-  const int32x4_t t50_1_2 = vmlsl_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 6);
-  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0_2, t50_1_2, 14);
-  const int32x4_t t52_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16, 6);
-  const int32x4_t t52_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
-  const int32x4_t t54_0_2 = vmlal_laneq_s16(t52_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
+  int32x4_t t50_1_2 = vmlsl_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 6);
+  int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0_2, t50_1_2, 14);
+  int32x4_t t52_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16, 6);
+  int32x4_t t52_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
+  int32x4_t t54_0_2 = vmlal_laneq_s16(t52_0_2, vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 5);
-  const int32x4_t t54_1_2 = vmlal_high_laneq_s16(t52_1_2, vreinterpretq_s16_u16(x3_2),
-      multipliers16, 5);
-  const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0_2, t54_1_2, 14);
-  const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
-  const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
-  const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
-  const int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
-  const int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
-  const int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
-  const int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
-  const int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
-  const int16x8_t t74_2 = vaddq_s16(o6_2, o5_2);
-  const int16x8_t m6_2 = vqrdmulhq_laneq_s16(t74_2, multipliers16, 0);
-  const int16x8_t t80_2 = vsubq_s16(o6_2, o5_2);
-  const int16x8_t m5_2 = vqrdmulhq_laneq_s16(t80_2, multipliers16, 0);
-  const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
-  const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
-  const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
-  const int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
-  const int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
-  const int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
-  const int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
-  const int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
-  const int16x8_t t103 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t102 = vld1_u8(&dst[0]);
-  const uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
-  const uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
+  int32x4_t t54_1_2 = vmlal_high_laneq_s16(t52_1_2, vreinterpretq_s16_u16(x3_2), multipliers16, 5);
+  int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0_2, t54_1_2, 14);
+  int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
+  int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
+  int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
+  int16x8_t e2_2 = vsubq_s16(s1_2, s2_2);
+  int16x8_t o4_2 = vaddq_s16(s4_2, s5_2);
+  int16x8_t o5_2 = vsubq_s16(s4_2, s5_2);
+  int16x8_t o7_2 = vaddq_s16(s7_2, s6_2);
+  int16x8_t o6_2 = vsubq_s16(s7_2, s6_2);
+  int16x8_t t74_2 = vaddq_s16(o6_2, o5_2);
+  int16x8_t m6_2 = vqrdmulhq_laneq_s16(t74_2, multipliers16, 0);
+  int16x8_t t80_2 = vsubq_s16(o6_2, o5_2);
+  int16x8_t m5_2 = vqrdmulhq_laneq_s16(t80_2, multipliers16, 0);
+  int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
+  int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
+  int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);
+  int16x8_t residuals6 = vsubq_s16(e1_2, m6_2);
+  int16x8_t residuals2 = vaddq_s16(e2_2, m5_2);
+  int16x8_t residuals5 = vsubq_s16(e2_2, m5_2);
+  int16x8_t residuals3 = vaddq_s16(e3_2, o4_2);
+  int16x8_t residuals4 = vsubq_s16(e3_2, o4_2);
+  int16x8_t t103 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t102 = vld1_u8(&dst[0]);
+  uint16x8_t t104 = vaddw_u8(vreinterpretq_u16_s16(t103), t102);
+  uint8x8_t t104_sat = vqmovun_s16(vreinterpretq_s16_u16(t104));
   vst1_u8(&dst[0], t104_sat);
-  const int16x8_t t107 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t106 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t108 = vaddw_u8(vreinterpretq_u16_s16(t107), t106);
-  const uint8x8_t t108_sat = vqmovun_s16(vreinterpretq_s16_u16(t108));
+  int16x8_t t107 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t106 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t108 = vaddw_u8(vreinterpretq_u16_s16(t107), t106);
+  uint8x8_t t108_sat = vqmovun_s16(vreinterpretq_s16_u16(t108));
   vst1_u8(&dst_row1[0], t108_sat);
-  const int16x8_t t111 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t110 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t112 = vaddw_u8(vreinterpretq_u16_s16(t111), t110);
-  const uint8x8_t t112_sat = vqmovun_s16(vreinterpretq_s16_u16(t112));
+  int16x8_t t111 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t110 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t112 = vaddw_u8(vreinterpretq_u16_s16(t111), t110);
+  uint8x8_t t112_sat = vqmovun_s16(vreinterpretq_s16_u16(t112));
   vst1_u8(&dst_row2[0], t112_sat);
-  const int16x8_t t115 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t114 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t116 = vaddw_u8(vreinterpretq_u16_s16(t115), t114);
-  const uint8x8_t t116_sat = vqmovun_s16(vreinterpretq_s16_u16(t116));
+  int16x8_t t115 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t114 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t116 = vaddw_u8(vreinterpretq_u16_s16(t115), t114);
+  uint8x8_t t116_sat = vqmovun_s16(vreinterpretq_s16_u16(t116));
   vst1_u8(&dst_row3[0], t116_sat);
-  const int16x8_t t119 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t118 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t120 = vaddw_u8(vreinterpretq_u16_s16(t119), t118);
-  const uint8x8_t t120_sat = vqmovun_s16(vreinterpretq_s16_u16(t120));
+  int16x8_t t119 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t118 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t120 = vaddw_u8(vreinterpretq_u16_s16(t119), t118);
+  uint8x8_t t120_sat = vqmovun_s16(vreinterpretq_s16_u16(t120));
   vst1_u8(&dst_row4[0], t120_sat);
-  const int16x8_t t123 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t122 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t124 = vaddw_u8(vreinterpretq_u16_s16(t123), t122);
-  const uint8x8_t t124_sat = vqmovun_s16(vreinterpretq_s16_u16(t124));
+  int16x8_t t123 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t122 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t124 = vaddw_u8(vreinterpretq_u16_s16(t123), t122);
+  uint8x8_t t124_sat = vqmovun_s16(vreinterpretq_s16_u16(t124));
   vst1_u8(&dst_row5[0], t124_sat);
-  const int16x8_t t127 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t126 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t128 = vaddw_u8(vreinterpretq_u16_s16(t127), t126);
-  const uint8x8_t t128_sat = vqmovun_s16(vreinterpretq_s16_u16(t128));
+  int16x8_t t127 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t126 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t128 = vaddw_u8(vreinterpretq_u16_s16(t127), t126);
+  uint8x8_t t128_sat = vqmovun_s16(vreinterpretq_s16_u16(t128));
   vst1_u8(&dst_row6[0], t128_sat);
-  const int16x8_t t131 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t130 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t132 = vaddw_u8(vreinterpretq_u16_s16(t131), t130);
-  const uint8x8_t t132_sat = vqmovun_s16(vreinterpretq_s16_u16(t132));
+  int16x8_t t131 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t130 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t132 = vaddw_u8(vreinterpretq_u16_s16(t131), t130);
+  uint8x8_t t132_sat = vqmovun_s16(vreinterpretq_s16_u16(t132));
   vst1_u8(&dst_row7[0], t132_sat);
 }
 

@@ -13,7 +13,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 1ac8ffc3d2451923
+ * Class full, input hash 25db280f3f3cc7ee
  * assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,53 +22,53 @@ static inline void one_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_st
   int32_t rows[8][8];
   /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 8];
-    const int32_t x2 = coeffs[v + 16];
-    const int32_t x3 = coeffs[v + 24];
-    const int32_t x4 = coeffs[v + 32];
-    const int32_t x5 = coeffs[v + 40];
-    const int32_t x6 = coeffs[v + 48];
-    const int32_t x7 = coeffs[v + 56];
-    const int32_t x = (int32_t)((uint32_t)x0 + (uint32_t)x4);
-    const int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x * 11585), 14);
-    const int32_t x_2 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
-    const int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
-    const int32_t s2 =
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 8];
+    int32_t x2 = coeffs[v + 16];
+    int32_t x3 = coeffs[v + 24];
+    int32_t x4 = coeffs[v + 32];
+    int32_t x5 = coeffs[v + 40];
+    int32_t x6 = coeffs[v + 48];
+    int32_t x7 = coeffs[v + 56];
+    int32_t x = (int32_t)((uint32_t)x0 + (uint32_t)x4);
+    int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x * 11585), 14);
+    int32_t x_2 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
+    int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
+    int32_t s2 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)6270)) - ((int32_t)((uint32_t)x6 * (uint32_t)15137))), 14);
-    const int32_t s3 =
+    int32_t s3 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)15137)) +
         ((int32_t)((uint32_t)x6 * (uint32_t)6270))), 14);
-    const int32_t s4 =
+    int32_t s4 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)3196)) - ((int32_t)((uint32_t)x7 * (uint32_t)16069))), 14);
-    const int32_t s7 =
+    int32_t s7 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)16069)) +
         ((int32_t)((uint32_t)x7 * (uint32_t)3196))), 14);
-    const int32_t s5 =
+    int32_t s5 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)13623)) - ((int32_t)((uint32_t)x3 * (uint32_t)9102))), 14);
-    const int32_t s6 =
+    int32_t s6 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)9102)) +
         ((int32_t)((uint32_t)x3 * (uint32_t)13623))), 14);
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s1 + s2;
-    const int32_t e2 = s1 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t x_3 = o6 + o5;
-    const int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
-    const int32_t x_4 = o6 - o5;
-    const int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
-    const int32_t y0 = e0 + o7;
-    const int32_t y7 = e0 - o7;
-    const int32_t y1 = e1 + m6;
-    const int32_t y6 = e1 - m6;
-    const int32_t y2 = e2 + m5;
-    const int32_t y5 = e2 - m5;
-    const int32_t y3 = e3 + o4;
-    const int32_t y4 = e3 - o4;
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s1 + s2;
+    int32_t e2 = s1 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t x_3 = o6 + o5;
+    int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
+    int32_t x_4 = o6 - o5;
+    int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
+    int32_t y0 = e0 + o7;
+    int32_t y7 = e0 - o7;
+    int32_t y1 = e1 + m6;
+    int32_t y6 = e1 - m6;
+    int32_t y2 = e2 + m5;
+    int32_t y5 = e2 - m5;
+    int32_t y3 = e3 + o4;
+    int32_t y4 = e3 - o4;
     rows[v][0] = (int32_t)y0;
     rows[v][1] = (int32_t)y1;
     rows[v][2] = (int32_t)y2;
@@ -80,61 +80,61 @@ static inline void one_item_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_st
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t x4 = rows[4][x];
-    const int32_t x5 = rows[5][x];
-    const int32_t x6 = rows[6][x];
-    const int32_t x7 = rows[7][x];
-    const int32_t x_2 = (int32_t)((uint32_t)x0 + (uint32_t)x4);
-    const int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
-    const int32_t x_3 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
-    const int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
-    const int32_t s2 =
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t x4 = rows[4][x];
+    int32_t x5 = rows[5][x];
+    int32_t x6 = rows[6][x];
+    int32_t x7 = rows[7][x];
+    int32_t x_2 = (int32_t)((uint32_t)x0 + (uint32_t)x4);
+    int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
+    int32_t x_3 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
+    int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
+    int32_t s2 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)6270)) - ((int32_t)((uint32_t)x6 * (uint32_t)15137))), 14);
-    const int32_t s3 =
+    int32_t s3 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)15137)) +
         ((int32_t)((uint32_t)x6 * (uint32_t)6270))), 14);
-    const int32_t s4 =
+    int32_t s4 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)3196)) - ((int32_t)((uint32_t)x7 * (uint32_t)16069))), 14);
-    const int32_t s7 =
+    int32_t s7 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)16069)) +
         ((int32_t)((uint32_t)x7 * (uint32_t)3196))), 14);
-    const int32_t s5 =
+    int32_t s5 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)13623)) - ((int32_t)((uint32_t)x3 * (uint32_t)9102))), 14);
-    const int32_t s6 =
+    int32_t s6 =
         (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)9102)) +
         ((int32_t)((uint32_t)x3 * (uint32_t)13623))), 14);
-    const int32_t e0 = s0 + s3;
-    const int32_t e3 = s0 - s3;
-    const int32_t e1 = s1 + s2;
-    const int32_t e2 = s1 - s2;
-    const int32_t o4 = s4 + s5;
-    const int32_t o5 = s4 - s5;
-    const int32_t o7 = s7 + s6;
-    const int32_t o6 = s7 - s6;
-    const int32_t x_4 = o6 + o5;
-    const int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
-    const int32_t x_5 = o6 - o5;
-    const int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_5 * 11585), 14);
-    const int32_t y0 = e0 + o7;
-    const int32_t residual = e0 - o7;
-    const int32_t y1 = e1 + m6;
-    const int32_t y6 = e1 - m6;
-    const int32_t y2 = e2 + m5;
-    const int32_t y5 = e2 - m5;
-    const int32_t y3 = e3 + o4;
-    const int32_t y4 = e3 - o4;
-    const int32_t t93 = ((uint16_t *)(dst))[x];
-    const int32_t t97 = ((uint16_t *)((uint8_t *)dst + dst_stride))[x];
-    const int32_t t101 = ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[x];
-    const int32_t t105 = ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[x];
-    const int32_t t109 = ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[x];
-    const int32_t t113 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[x];
-    const int32_t t117 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[x];
-    const int32_t t121 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[x];
+    int32_t e0 = s0 + s3;
+    int32_t e3 = s0 - s3;
+    int32_t e1 = s1 + s2;
+    int32_t e2 = s1 - s2;
+    int32_t o4 = s4 + s5;
+    int32_t o5 = s4 - s5;
+    int32_t o7 = s7 + s6;
+    int32_t o6 = s7 - s6;
+    int32_t x_4 = o6 + o5;
+    int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
+    int32_t x_5 = o6 - o5;
+    int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_5 * 11585), 14);
+    int32_t y0 = e0 + o7;
+    int32_t residual = e0 - o7;
+    int32_t y1 = e1 + m6;
+    int32_t y6 = e1 - m6;
+    int32_t y2 = e2 + m5;
+    int32_t y5 = e2 - m5;
+    int32_t y3 = e3 + o4;
+    int32_t y4 = e3 - o4;
+    int32_t t93 = ((uint16_t *)(dst))[x];
+    int32_t t97 = ((uint16_t *)((uint8_t *)dst + dst_stride))[x];
+    int32_t t101 = ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[x];
+    int32_t t105 = ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[x];
+    int32_t t109 = ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[x];
+    int32_t t113 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[x];
+    int32_t t117 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[x];
+    int32_t t121 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[x];
     ((uint16_t *)(dst))[x] = (uint16_t)daedalus_clip(t93 + ((y0 + 16) >> 5), 0, 1023);
     ((uint16_t *)((uint8_t *)dst + dst_stride))[x] = (uint16_t)daedalus_clip(t97 + ((y1 +
         16) >> 5), 0, 1023);

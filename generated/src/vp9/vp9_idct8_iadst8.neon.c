@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 7b5a58210b4cc285
+ * Class full, input hash 0e809926abf1ce0a
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -32,292 +32,281 @@ static inline void one_item_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   static const int16_t multipliers16_values[8] = {11585, 6270, 15137, 3196, 16069, 13623, 9102,
       16305};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   static const int16_t multipliers16_2_values[8] = {1606, 14449, 7723, 10394, 12665, 4756, 15679,
       0};
-  const int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
+  int16x8_t multipliers16_2 = daedalus_whole_s16(vld1q_s16(multipliers16_2_values));
   /* stage 1 of 2: v = 0..7; writes rows */
-  const int16x8_t x0 = vld1q_s16(&coeffs[0]);
-  const int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
-  const int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
-  const int16x8_t x4 = vld1q_s16(&coeffs[32]);
-  const int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
-  const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
-  const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
-  const int16x8_t x2 = vld1q_s16(&coeffs[16]);
-  const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
-  const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
-  const int16x8_t x6 = vld1q_s16(&coeffs[48]);
-  const int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
-  const int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
-  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
-  const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
-  const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
-  const int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
-  const int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
-  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
-  const int16x8_t x1 = vld1q_s16(&coeffs[8]);
-  const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
-  const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
-  const int16x8_t x7 = vld1q_s16(&coeffs[56]);
-  const int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
-  const int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
-  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
-  const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
-  const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
-  const int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
-  const int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
-  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
-  const int16x8_t x5 = vld1q_s16(&coeffs[40]);
-  const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
-  const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
-  const int16x8_t x3 = vld1q_s16(&coeffs[24]);
-  const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
-  const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
-  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
-  const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
-  const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
-  const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
-  const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
-  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
-  const int16x8_t e0 = vaddq_s16(s0, s3);
-  const int16x8_t e3 = vsubq_s16(s0, s3);
-  const int16x8_t e1 = vaddq_s16(s1, s2);
-  const int16x8_t e2 = vsubq_s16(s1, s2);
-  const int16x8_t o4 = vaddq_s16(s4, s5);
-  const int16x8_t o5 = vsubq_s16(s4, s5);
-  const int16x8_t o7 = vaddq_s16(s7, s6);
-  const int16x8_t o6 = vsubq_s16(s7, s6);
-  const int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
-  const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
-  const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
-  const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
-  const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
-  const int16x8_t y0 = vaddq_s16(e0, o7);
-  const int16x8_t y7 = vsubq_s16(e0, o7);
-  const int16x8_t y1 = vaddq_s16(e1, m6);
-  const int16x8_t y6 = vsubq_s16(e1, m6);
-  const int16x8_t y2 = vaddq_s16(e2, m5);
-  const int16x8_t y5 = vsubq_s16(e2, m5);
-  const int16x8_t y3 = vaddq_s16(e3, o4);
-  const int16x8_t y4 = vsubq_s16(e3, o4);
+  int16x8_t x0 = vld1q_s16(&coeffs[0]);
+  int32x4_t t9_0 = vmull_laneq_s16(vget_low_s16(x0), multipliers16, 0);
+  int32x4_t t9_1 = vmull_high_laneq_s16(x0, multipliers16, 0);
+  int16x8_t x4 = vld1q_s16(&coeffs[32]);
+  int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
+  int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
+  int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
+  int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
+  int16x8_t x2 = vld1q_s16(&coeffs[16]);
+  int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
+  int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
+  int16x8_t x6 = vld1q_s16(&coeffs[48]);
+  int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
+  int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
+  int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
+  int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
+  int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
+  int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
+  int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
+  int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
+  int16x8_t x1 = vld1q_s16(&coeffs[8]);
+  int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
+  int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
+  int16x8_t x7 = vld1q_s16(&coeffs[56]);
+  int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
+  int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
+  int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
+  int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
+  int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
+  int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
+  int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
+  int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
+  int16x8_t x5 = vld1q_s16(&coeffs[40]);
+  int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
+  int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
+  int16x8_t x3 = vld1q_s16(&coeffs[24]);
+  int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
+  int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
+  int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
+  int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
+  int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
+  int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
+  int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
+  int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
+  int16x8_t e0 = vaddq_s16(s0, s3);
+  int16x8_t e3 = vsubq_s16(s0, s3);
+  int16x8_t e1 = vaddq_s16(s1, s2);
+  int16x8_t e2 = vsubq_s16(s1, s2);
+  int16x8_t o4 = vaddq_s16(s4, s5);
+  int16x8_t o5 = vsubq_s16(s4, s5);
+  int16x8_t o7 = vaddq_s16(s7, s6);
+  int16x8_t o6 = vsubq_s16(s7, s6);
+  int32x4_t t69_0 = vmull_laneq_s16(vget_low_s16(o6), multipliers16, 0);
+  int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
+  int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
+  int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
+  int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
+  int16x8_t y0 = vaddq_s16(e0, o7);
+  int16x8_t y7 = vsubq_s16(e0, o7);
+  int16x8_t y1 = vaddq_s16(e1, m6);
+  int16x8_t y6 = vsubq_s16(e1, m6);
+  int16x8_t y2 = vaddq_s16(e2, m5);
+  int16x8_t y5 = vsubq_s16(e2, m5);
+  int16x8_t y3 = vaddq_s16(e3, o4);
+  int16x8_t y4 = vsubq_s16(e3, o4);
   /* stage 2 of 2: x = 0..7; writes dst */
-  const uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
-  const uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
-  const uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
-  const uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t0_0 = vtrn1q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_1 = vtrn2q_u16(vreinterpretq_u16_s16(y0), vreinterpretq_u16_s16(y1));
+  uint16x8_t t0_2 = vtrn1q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_3 = vtrn2q_u16(vreinterpretq_u16_s16(y2), vreinterpretq_u16_s16(y3));
+  uint16x8_t t0_4 = vtrn1q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_5 = vtrn2q_u16(vreinterpretq_u16_s16(y4), vreinterpretq_u16_s16(y5));
+  uint16x8_t t0_6 = vtrn1q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t0_7 = vtrn2q_u16(vreinterpretq_u16_s16(y6), vreinterpretq_u16_s16(y7));
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t x4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t x5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t x6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t x7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
-      multipliers16, 7);
-  const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 7);
-  const int32x4_t s0_0 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)), multipliers16, 7);
+  int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 7);
+  int32x4_t s0_0 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16_2, 0);
-  const int32x4_t s0_1 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x0_2), multipliers16_2,
-      0);
-  const int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
-      multipliers16_2, 0);
-  const int32x4_t t13_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16_2, 0);
-  const int32x4_t s1_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
-      multipliers16, 7);
-  const int32x4_t s1_1 = vmlsl_high_laneq_s16(t13_1, vreinterpretq_s16_u16(x0_2), multipliers16, 7);
-  const int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16_2, 1);
-  const int32x4_t t17_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 1);
-  const int32x4_t s2_0 = vmlal_laneq_s16(t17_0, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t s0_1 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x0_2), multipliers16_2, 0);
+  int32x4_t t13_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)), multipliers16_2, 0);
+  int32x4_t t13_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16_2, 0);
+  int32x4_t s1_0 = vmlsl_laneq_s16(t13_0, vget_low_s16(vreinterpretq_s16_u16(x0_2)), multipliers16,
+      7);
+  int32x4_t s1_1 = vmlsl_high_laneq_s16(t13_1, vreinterpretq_s16_u16(x0_2), multipliers16, 7);
+  int32x4_t t17_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16_2, 1);
+  int32x4_t t17_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 1);
+  int32x4_t s2_0 = vmlal_laneq_s16(t17_0, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16_2, 2);
-  const int32x4_t s2_1 = vmlal_high_laneq_s16(t17_1, vreinterpretq_s16_u16(x2_2), multipliers16_2,
+  int32x4_t s2_1 = vmlal_high_laneq_s16(t17_1, vreinterpretq_s16_u16(x2_2), multipliers16_2, 2);
+  int32x4_t t21_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)), multipliers16_2,
       2);
-  const int32x4_t t21_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
-      multipliers16_2, 2);
-  const int32x4_t t21_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 2);
-  const int32x4_t s3_0 = vmlsl_laneq_s16(t21_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t t21_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16_2, 2);
+  int32x4_t s3_0 = vmlsl_laneq_s16(t21_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16_2, 1);
-  const int32x4_t s3_1 = vmlsl_high_laneq_s16(t21_1_2, vreinterpretq_s16_u16(x2_2),
-      multipliers16_2, 1);
-  const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
-      multipliers16_2, 3);
-  const int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16_2, 3);
-  const int32x4_t s4_0 = vmlal_laneq_s16(t25_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
-      multipliers16_2, 4);
-  const int32x4_t s4_1 = vmlal_high_laneq_s16(t25_1_2, vreinterpretq_s16_u16(x4_2),
-      multipliers16_2, 4);
-  const int32x4_t t29_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
-      multipliers16_2, 4);
-  const int32x4_t t29_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16_2, 4);
-  const int32x4_t s5_0 = vmlsl_laneq_s16(t29_0, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
-      multipliers16_2, 3);
-  const int32x4_t s5_1 = vmlsl_high_laneq_s16(t29_1, vreinterpretq_s16_u16(x4_2), multipliers16_2,
+  int32x4_t s3_1 = vmlsl_high_laneq_s16(t21_1_2, vreinterpretq_s16_u16(x2_2), multipliers16_2, 1);
+  int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16_2,
       3);
-  const int32x4_t t33_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16_2, 5);
-  const int32x4_t t33_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 5);
-  const int32x4_t s6_0 = vmlal_laneq_s16(t33_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16_2, 3);
+  int32x4_t s4_0 = vmlal_laneq_s16(t25_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+      multipliers16_2, 4);
+  int32x4_t s4_1 = vmlal_high_laneq_s16(t25_1_2, vreinterpretq_s16_u16(x4_2), multipliers16_2, 4);
+  int32x4_t t29_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16_2, 4);
+  int32x4_t t29_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16_2, 4);
+  int32x4_t s5_0 = vmlsl_laneq_s16(t29_0, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
+      multipliers16_2, 3);
+  int32x4_t s5_1 = vmlsl_high_laneq_s16(t29_1, vreinterpretq_s16_u16(x4_2), multipliers16_2, 3);
+  int32x4_t t33_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16_2,
+      5);
+  int32x4_t t33_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 5);
+  int32x4_t s6_0 = vmlal_laneq_s16(t33_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16_2, 6);
-  const int32x4_t s6_1 = vmlal_high_laneq_s16(t33_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16_2, 6);
-  const int32x4_t t37_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
-      multipliers16_2, 6);
-  const int32x4_t t37_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 6);
-  const int32x4_t s7_0 = vmlsl_laneq_s16(t37_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
+  int32x4_t s6_1 = vmlal_high_laneq_s16(t33_1_2, vreinterpretq_s16_u16(x6_2), multipliers16_2, 6);
+  int32x4_t t37_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)), multipliers16_2,
+      6);
+  int32x4_t t37_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16_2, 6);
+  int32x4_t s7_0 = vmlsl_laneq_s16(t37_0_2, vget_low_s16(vreinterpretq_s16_u16(x6_2)),
       multipliers16_2, 5);
-  const int32x4_t s7_1 = vmlsl_high_laneq_s16(t37_1_2, vreinterpretq_s16_u16(x6_2),
-      multipliers16_2, 5);
-  const int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
-  const int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
-  const int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
-  const int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
-  const int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
-  const int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
-  const int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
-  const int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
-  const int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
-  const int32x4_t t49_0_2 = vaddq_s32(s3_0, s7_0);
-  const int32x4_t t49_1_2 = vaddq_s32(s3_1, s7_1);
-  const int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
-  const int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
-  const int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
-  const int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
-  const int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
-  const int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
-  const int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
-  const int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
-  const int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
-  const int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
-  const int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
-  const int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
-  const int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
-  const int16x8_t residuals0 = vaddq_s16(t0, t2);
-  const int16x8_t t1_8 = vaddq_s16(t1, t3);
-  const int16x8_t t2_2 = vsubq_s16(t0, t2);
-  const int16x8_t t3_2 = vsubq_s16(t1, t3);
-  const int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 2);
-  const int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16, 2);
-  const int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16, 1);
-  const int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16, 1);
-  const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 1);
-  const int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16, 1);
-  const int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16, 2);
-  const int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16, 2);
-  const int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 1);
-  const int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16, 1);
-  const int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16, 2);
-  const int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16, 2);
-  const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 2);
-  const int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16, 2);
-  const int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16, 1);
-  const int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16, 1);
-  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
-  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
-  const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
-  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
-  const int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
-  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
-  const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
-  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
-  const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
-  const int16x8_t residuals1 = vnegq_s16(t4_2);
-  const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16, 0);
-  const int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16, 0);
-  const int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
-  const int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
-  const int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
-  const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16, 0);
-  const int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16, 0);
-  const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
-  const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
-  const int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
-  const int16x8_t residuals3 = vnegq_s16(t110);
-  const int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
-  const int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
-  const int16x8_t residuals4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
-  const int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
-  const int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
-  const int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
-  const int16x8_t residuals5 = vnegq_s16(t118);
-  const int16x8_t residuals7 = vnegq_s16(t1_8);
-  const int16x8_t t125 = vrshrq_n_s16(residuals0, 5);
-  const uint8x8_t t124 = vld1_u8(&dst[0]);
-  const uint16x8_t t126 = vaddw_u8(vreinterpretq_u16_s16(t125), t124);
-  const uint8x8_t t126_sat = vqmovun_s16(vreinterpretq_s16_u16(t126));
+  int32x4_t s7_1 = vmlsl_high_laneq_s16(t37_1_2, vreinterpretq_s16_u16(x6_2), multipliers16_2, 5);
+  int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
+  int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
+  int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
+  int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
+  int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
+  int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
+  int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
+  int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
+  int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
+  int32x4_t t49_0_2 = vaddq_s32(s3_0, s7_0);
+  int32x4_t t49_1_2 = vaddq_s32(s3_1, s7_1);
+  int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
+  int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
+  int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
+  int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
+  int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
+  int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
+  int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
+  int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
+  int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
+  int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
+  int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
+  int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
+  int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
+  int16x8_t residuals0 = vaddq_s16(t0, t2);
+  int16x8_t t1_8 = vaddq_s16(t1, t3);
+  int16x8_t t2_2 = vsubq_s16(t0, t2);
+  int16x8_t t3_2 = vsubq_s16(t1, t3);
+  int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 2);
+  int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16, 2);
+  int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16, 1);
+  int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16, 1);
+  int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 1);
+  int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16, 1);
+  int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16, 2);
+  int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16, 2);
+  int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 1);
+  int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16, 1);
+  int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16, 2);
+  int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16, 2);
+  int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 2);
+  int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16, 2);
+  int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16, 1);
+  int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16, 1);
+  int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
+  int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
+  int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
+  int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
+  int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
+  int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
+  int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
+  int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
+  int16x8_t residuals1 = vnegq_s16(t4_2);
+  int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16, 0);
+  int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16, 0);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
+  int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
+  int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16, 0);
+  int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16, 0);
+  int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
+  int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
+  int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
+  int16x8_t residuals3 = vnegq_s16(t110);
+  int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
+  int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
+  int16x8_t residuals4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
+  int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
+  int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
+  int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
+  int16x8_t residuals5 = vnegq_s16(t118);
+  int16x8_t residuals7 = vnegq_s16(t1_8);
+  int16x8_t t125 = vrshrq_n_s16(residuals0, 5);
+  uint8x8_t t124 = vld1_u8(&dst[0]);
+  uint16x8_t t126 = vaddw_u8(vreinterpretq_u16_s16(t125), t124);
+  uint8x8_t t126_sat = vqmovun_s16(vreinterpretq_s16_u16(t126));
   vst1_u8(&dst[0], t126_sat);
-  const int16x8_t t129 = vrshrq_n_s16(residuals1, 5);
-  const uint8x8_t t128 = vld1_u8(&dst_row1[0]);
-  const uint16x8_t t130 = vaddw_u8(vreinterpretq_u16_s16(t129), t128);
-  const uint8x8_t t130_sat = vqmovun_s16(vreinterpretq_s16_u16(t130));
+  int16x8_t t129 = vrshrq_n_s16(residuals1, 5);
+  uint8x8_t t128 = vld1_u8(&dst_row1[0]);
+  uint16x8_t t130 = vaddw_u8(vreinterpretq_u16_s16(t129), t128);
+  uint8x8_t t130_sat = vqmovun_s16(vreinterpretq_s16_u16(t130));
   vst1_u8(&dst_row1[0], t130_sat);
-  const int16x8_t t133 = vrshrq_n_s16(residuals2, 5);
-  const uint8x8_t t132 = vld1_u8(&dst_row2[0]);
-  const uint16x8_t t134 = vaddw_u8(vreinterpretq_u16_s16(t133), t132);
-  const uint8x8_t t134_sat = vqmovun_s16(vreinterpretq_s16_u16(t134));
+  int16x8_t t133 = vrshrq_n_s16(residuals2, 5);
+  uint8x8_t t132 = vld1_u8(&dst_row2[0]);
+  uint16x8_t t134 = vaddw_u8(vreinterpretq_u16_s16(t133), t132);
+  uint8x8_t t134_sat = vqmovun_s16(vreinterpretq_s16_u16(t134));
   vst1_u8(&dst_row2[0], t134_sat);
-  const int16x8_t t137 = vrshrq_n_s16(residuals3, 5);
-  const uint8x8_t t136 = vld1_u8(&dst_row3[0]);
-  const uint16x8_t t138 = vaddw_u8(vreinterpretq_u16_s16(t137), t136);
-  const uint8x8_t t138_sat = vqmovun_s16(vreinterpretq_s16_u16(t138));
+  int16x8_t t137 = vrshrq_n_s16(residuals3, 5);
+  uint8x8_t t136 = vld1_u8(&dst_row3[0]);
+  uint16x8_t t138 = vaddw_u8(vreinterpretq_u16_s16(t137), t136);
+  uint8x8_t t138_sat = vqmovun_s16(vreinterpretq_s16_u16(t138));
   vst1_u8(&dst_row3[0], t138_sat);
-  const int16x8_t t141 = vrshrq_n_s16(residuals4, 5);
-  const uint8x8_t t140 = vld1_u8(&dst_row4[0]);
-  const uint16x8_t t142 = vaddw_u8(vreinterpretq_u16_s16(t141), t140);
-  const uint8x8_t t142_sat = vqmovun_s16(vreinterpretq_s16_u16(t142));
+  int16x8_t t141 = vrshrq_n_s16(residuals4, 5);
+  uint8x8_t t140 = vld1_u8(&dst_row4[0]);
+  uint16x8_t t142 = vaddw_u8(vreinterpretq_u16_s16(t141), t140);
+  uint8x8_t t142_sat = vqmovun_s16(vreinterpretq_s16_u16(t142));
   vst1_u8(&dst_row4[0], t142_sat);
-  const int16x8_t t145 = vrshrq_n_s16(residuals5, 5);
-  const uint8x8_t t144 = vld1_u8(&dst_row5[0]);
-  const uint16x8_t t146 = vaddw_u8(vreinterpretq_u16_s16(t145), t144);
-  const uint8x8_t t146_sat = vqmovun_s16(vreinterpretq_s16_u16(t146));
+  int16x8_t t145 = vrshrq_n_s16(residuals5, 5);
+  uint8x8_t t144 = vld1_u8(&dst_row5[0]);
+  uint16x8_t t146 = vaddw_u8(vreinterpretq_u16_s16(t145), t144);
+  uint8x8_t t146_sat = vqmovun_s16(vreinterpretq_s16_u16(t146));
   vst1_u8(&dst_row5[0], t146_sat);
-  const int16x8_t t149 = vrshrq_n_s16(residuals6, 5);
-  const uint8x8_t t148 = vld1_u8(&dst_row6[0]);
-  const uint16x8_t t150 = vaddw_u8(vreinterpretq_u16_s16(t149), t148);
-  const uint8x8_t t150_sat = vqmovun_s16(vreinterpretq_s16_u16(t150));
+  int16x8_t t149 = vrshrq_n_s16(residuals6, 5);
+  uint8x8_t t148 = vld1_u8(&dst_row6[0]);
+  uint16x8_t t150 = vaddw_u8(vreinterpretq_u16_s16(t149), t148);
+  uint8x8_t t150_sat = vqmovun_s16(vreinterpretq_s16_u16(t150));
   vst1_u8(&dst_row6[0], t150_sat);
-  const int16x8_t t153 = vrshrq_n_s16(residuals7, 5);
-  const uint8x8_t t152 = vld1_u8(&dst_row7[0]);
-  const uint16x8_t t154 = vaddw_u8(vreinterpretq_u16_s16(t153), t152);
-  const uint8x8_t t154_sat = vqmovun_s16(vreinterpretq_s16_u16(t154));
+  int16x8_t t153 = vrshrq_n_s16(residuals7, 5);
+  uint8x8_t t152 = vld1_u8(&dst_row7[0]);
+  uint16x8_t t154 = vaddw_u8(vreinterpretq_u16_s16(t153), t152);
+  uint8x8_t t154_sat = vqmovun_s16(vreinterpretq_s16_u16(t154));
   vst1_u8(&dst_row7[0], t154_sat);
 }
 

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 55166663bc852f7d
+ * Class full, input hash 36bccecdaf7c4f6c
  * assumes t16: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -23,17 +23,17 @@ static inline void one_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride
   int16_t rows[4][4];
   /* stage 1 of 2: v = 0..3; writes rows */
   for (int v = 0; v < 4; v++) {
-    const int32_t x0 = coeffs[v];
-    const int32_t x1 = coeffs[v + 4];
-    const int32_t x2 = coeffs[v + 8];
-    const int32_t x3 = coeffs[v + 12];
-    const int32_t t5 = x1 >> 2;
-    const int32_t t7 = x3 >> 2;
-    const int32_t a = (x0 >> 2) + t5;
-    const int32_t d = (x2 >> 2) - t7;
-    const int32_t e = (a - d) >> 1;
-    const int32_t b = e - t7;
-    const int32_t c = e - t5;
+    int32_t x0 = coeffs[v];
+    int32_t x1 = coeffs[v + 4];
+    int32_t x2 = coeffs[v + 8];
+    int32_t x3 = coeffs[v + 12];
+    int32_t t5 = x1 >> 2;
+    int32_t t7 = x3 >> 2;
+    int32_t a = (x0 >> 2) + t5;
+    int32_t d = (x2 >> 2) - t7;
+    int32_t e = (a - d) >> 1;
+    int32_t b = e - t7;
+    int32_t c = e - t5;
     rows[v][0] = (int16_t)(a - b);
     rows[v][1] = (int16_t)b;
     rows[v][2] = (int16_t)c;
@@ -41,21 +41,21 @@ static inline void one_item_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    const int32_t x0 = rows[0][x];
-    const int32_t x1 = rows[1][x];
-    const int32_t x2 = rows[2][x];
-    const int32_t x3 = rows[3][x];
-    const int32_t a = x0 + x1;
-    const int32_t d = x2 - x3;
-    const int32_t e = (a - d) >> 1;
-    const int32_t residuals1 = e - x3;
-    const int32_t residuals2 = e - x1;
-    const int32_t residuals0 = a - residuals1;
-    const int32_t residuals3 = d + residuals2;
-    const int32_t t16 = dst[x];
-    const int32_t t19 = dst[dst_stride + x];
-    const int32_t t22 = dst[2 * dst_stride + x];
-    const int32_t t25 = dst[3 * dst_stride + x];
+    int32_t x0 = rows[0][x];
+    int32_t x1 = rows[1][x];
+    int32_t x2 = rows[2][x];
+    int32_t x3 = rows[3][x];
+    int32_t a = x0 + x1;
+    int32_t d = x2 - x3;
+    int32_t e = (a - d) >> 1;
+    int32_t residuals1 = e - x3;
+    int32_t residuals2 = e - x1;
+    int32_t residuals0 = a - residuals1;
+    int32_t residuals3 = d + residuals2;
+    int32_t t16 = dst[x];
+    int32_t t19 = dst[dst_stride + x];
+    int32_t t22 = dst[2 * dst_stride + x];
+    int32_t t25 = dst[3 * dst_stride + x];
     dst[x] = (uint8_t)daedalus_clip(t16 + residuals0, 0, 255);
     dst[dst_stride + x] = (uint8_t)daedalus_clip(t19 + residuals1, 0, 255);
     dst[2 * dst_stride + x] = (uint8_t)daedalus_clip(t22 + residuals2, 0, 255);

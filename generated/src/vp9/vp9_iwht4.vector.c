@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash dffed20ecb6f9174
+ * Class full, input hash 579e457b83fe2d17
  * assumes t16: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -28,91 +28,84 @@ static inline void items_2_vp9_iwht4__vector_full_x2(uint8_t *const dst[2], ptrd
   uint8_t *const dst_row2_2 = dst_row1_2 + dst_stride;
   uint8_t *const dst_row3_2 = dst_row2_2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
-  const int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
-  const int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t coeffs0 = vld1q_s16(&coeffs[0][0]);
+  int16x8_t coeffs0_2 = vld1q_s16(&coeffs[1][0]);
+  int16x8_t x0 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int16x8_t t4 = vshrq_n_s16(x0, 2);
-  const int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
+  int16x8_t t4 = vshrq_n_s16(x0, 2);
+  int16x8_t x1 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs0),
       vreinterpretq_u64_s16(coeffs0_2)));
-  const int16x8_t t5 = vshrq_n_s16(x1, 2);
-  const int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
-  const int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
-  const int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
+  int16x8_t t5 = vshrq_n_s16(x1, 2);
+  int16x8_t coeffs8 = vld1q_s16(&coeffs[0][8]);
+  int16x8_t coeffs8_2 = vld1q_s16(&coeffs[1][8]);
+  int16x8_t x2 = vreinterpretq_s16_u64(vzip1q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int16x8_t t6 = vshrq_n_s16(x2, 2);
-  const int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
+  int16x8_t t6 = vshrq_n_s16(x2, 2);
+  int16x8_t x3 = vreinterpretq_s16_u64(vzip2q_u64(vreinterpretq_u64_s16(coeffs8),
       vreinterpretq_u64_s16(coeffs8_2)));
-  const int16x8_t t7 = vshrq_n_s16(x3, 2);
-  const int16x8_t a = vaddq_s16(t4, t5);
-  const int16x8_t d = vsubq_s16(t6, t7);
-  const int16x8_t t10 = vsubq_s16(a, d);
-  const int16x8_t e = vshrq_n_s16(t10, 1);
-  const int16x8_t b = vsubq_s16(e, t7);
-  const int16x8_t c = vsubq_s16(e, t5);
-  const int16x8_t t14 = vsubq_s16(a, b);
-  const int16x8_t t15 = vaddq_s16(d, c);
+  int16x8_t t7 = vshrq_n_s16(x3, 2);
+  int16x8_t a = vaddq_s16(t4, t5);
+  int16x8_t d = vsubq_s16(t6, t7);
+  int16x8_t t10 = vsubq_s16(a, d);
+  int16x8_t e = vshrq_n_s16(t10, 1);
+  int16x8_t b = vsubq_s16(e, t7);
+  int16x8_t c = vsubq_s16(e, t5);
+  int16x8_t t14 = vsubq_s16(a, b);
+  int16x8_t t15 = vaddq_s16(d, c);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x8_t z = vzip1q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(c));
-  const uint16x8_t z_2 = vzip1q_u16(vreinterpretq_u16_s16(b), vreinterpretq_u16_s16(t15));
-  const uint16x8_t z_3 = vzip1q_u16(z, z_2);
-  const uint16x8_t z_4 = vzip2q_u16(z, z_2);
-  const uint16x8_t z_5 = vzip2q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(c));
-  const uint16x8_t z_6 = vzip2q_u16(vreinterpretq_u16_s16(b), vreinterpretq_u16_s16(t15));
-  const uint16x8_t z_7 = vzip1q_u16(z_5, z_6);
-  const uint16x8_t z_8 = vzip2q_u16(z_5, z_6);
-  const uint16x8_t x0_2 = vcombine_u16(vget_low_u16(z_3), vget_low_u16(z_7));
-  const uint16x8_t x1_2 = vcombine_u16(vget_high_u16(z_3), vget_high_u16(z_7));
-  const uint16x8_t x2_2 = vcombine_u16(vget_low_u16(z_4), vget_low_u16(z_8));
-  const uint16x8_t x3_2 = vcombine_u16(vget_high_u16(z_4), vget_high_u16(z_8));
-  const int32x4_t a_0 = vaddl_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  uint16x8_t z = vzip1q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(c));
+  uint16x8_t z_2 = vzip1q_u16(vreinterpretq_u16_s16(b), vreinterpretq_u16_s16(t15));
+  uint16x8_t z_3 = vzip1q_u16(z, z_2);
+  uint16x8_t z_4 = vzip2q_u16(z, z_2);
+  uint16x8_t z_5 = vzip2q_u16(vreinterpretq_u16_s16(t14), vreinterpretq_u16_s16(c));
+  uint16x8_t z_6 = vzip2q_u16(vreinterpretq_u16_s16(b), vreinterpretq_u16_s16(t15));
+  uint16x8_t z_7 = vzip1q_u16(z_5, z_6);
+  uint16x8_t z_8 = vzip2q_u16(z_5, z_6);
+  uint16x8_t x0_2 = vcombine_u16(vget_low_u16(z_3), vget_low_u16(z_7));
+  uint16x8_t x1_2 = vcombine_u16(vget_high_u16(z_3), vget_high_u16(z_7));
+  uint16x8_t x2_2 = vcombine_u16(vget_low_u16(z_4), vget_low_u16(z_8));
+  uint16x8_t x3_2 = vcombine_u16(vget_high_u16(z_4), vget_high_u16(z_8));
+  int32x4_t a_0 = vaddl_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       vget_low_s16(vreinterpretq_s16_u16(x1_2)));
-  const int32x4_t a_1 = vaddl_high_s16(vreinterpretq_s16_u16(x0_2), vreinterpretq_s16_u16(x1_2));
-  const uint16x8_t a_2 = vaddq_u16(x0_2, x1_2);
-  const int32x4_t d_0 = vsubl_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  int32x4_t a_1 = vaddl_high_s16(vreinterpretq_s16_u16(x0_2), vreinterpretq_s16_u16(x1_2));
+  uint16x8_t a_2 = vaddq_u16(x0_2, x1_2);
+  int32x4_t d_0 = vsubl_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       vget_low_s16(vreinterpretq_s16_u16(x3_2)));
-  const int32x4_t d_1 = vsubl_high_s16(vreinterpretq_s16_u16(x2_2), vreinterpretq_s16_u16(x3_2));
-  const uint16x8_t d_2 = vsubq_u16(x2_2, x3_2);
-  const int32x4_t t6_0 = vsubq_s32(a_0, d_0);
-  const int32x4_t t6_1 = vsubq_s32(a_1, d_1);
-  const int16x8_t e_2 = vshrnq_n_s32(t6_0, t6_1, 1);
-  const uint16x8_t residuals1 = vsubq_u16(vreinterpretq_u16_s16(e_2), x3_2);
-  const uint16x8_t residuals2 = vsubq_u16(vreinterpretq_u16_s16(e_2), x1_2);
-  const uint16x8_t residuals0 = vsubq_u16(a_2, residuals1);
-  const uint16x8_t residuals3 = vaddq_u16(d_2, residuals2);
-  const uint8x8_t t16 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  int32x4_t d_1 = vsubl_high_s16(vreinterpretq_s16_u16(x2_2), vreinterpretq_s16_u16(x3_2));
+  uint16x8_t d_2 = vsubq_u16(x2_2, x3_2);
+  int32x4_t t6_0 = vsubq_s32(a_0, d_0);
+  int32x4_t t6_1 = vsubq_s32(a_1, d_1);
+  int16x8_t e_2 = vshrnq_n_s32(t6_0, t6_1, 1);
+  uint16x8_t residuals1 = vsubq_u16(vreinterpretq_u16_s16(e_2), x3_2);
+  uint16x8_t residuals2 = vsubq_u16(vreinterpretq_u16_s16(e_2), x1_2);
+  uint16x8_t residuals0 = vsubq_u16(a_2, residuals1);
+  uint16x8_t residuals3 = vaddq_u16(d_2, residuals2);
+  uint8x8_t t16 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint16x8_t t16_2 = vmovl_u8(t16);
-  const int16x8_t t17_sat = vqaddq_s16(vreinterpretq_s16_u16(t16_2),
-      vreinterpretq_s16_u16(residuals0));
-  const uint8x8_t t17_sat_2 = vqmovun_s16(t17_sat);
+  uint16x8_t t16_2 = vmovl_u8(t16);
+  int16x8_t t17_sat = vqaddq_s16(vreinterpretq_s16_u16(t16_2), vreinterpretq_s16_u16(residuals0));
+  uint8x8_t t17_sat_2 = vqmovun_s16(t17_sat);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t17_sat_2), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t17_sat_2), 1);
-  const uint8x8_t t19 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint8x8_t t19 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint16x8_t t19_2 = vmovl_u8(t19);
-  const int16x8_t t20_sat = vqaddq_s16(vreinterpretq_s16_u16(t19_2),
-      vreinterpretq_s16_u16(residuals1));
-  const uint8x8_t t20_sat_2 = vqmovun_s16(t20_sat);
+  uint16x8_t t19_2 = vmovl_u8(t19);
+  int16x8_t t20_sat = vqaddq_s16(vreinterpretq_s16_u16(t19_2), vreinterpretq_s16_u16(residuals1));
+  uint8x8_t t20_sat_2 = vqmovun_s16(t20_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t20_sat_2), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t20_sat_2), 1);
-  const uint8x8_t t22 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint8x8_t t22 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint16x8_t t22_2 = vmovl_u8(t22);
-  const int16x8_t t23_sat = vqaddq_s16(vreinterpretq_s16_u16(t22_2),
-      vreinterpretq_s16_u16(residuals2));
-  const uint8x8_t t23_sat_2 = vqmovun_s16(t23_sat);
+  uint16x8_t t22_2 = vmovl_u8(t22);
+  int16x8_t t23_sat = vqaddq_s16(vreinterpretq_s16_u16(t22_2), vreinterpretq_s16_u16(residuals2));
+  uint8x8_t t23_sat_2 = vqmovun_s16(t23_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t23_sat_2), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t23_sat_2), 1);
-  const uint8x8_t t25 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint8x8_t t25 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint16x8_t t25_2 = vmovl_u8(t25);
-  const int16x8_t t26_sat = vqaddq_s16(vreinterpretq_s16_u16(t25_2),
-      vreinterpretq_s16_u16(residuals3));
-  const uint8x8_t t26_sat_2 = vqmovun_s16(t26_sat);
+  uint16x8_t t25_2 = vmovl_u8(t25);
+  int16x8_t t26_sat = vqaddq_s16(vreinterpretq_s16_u16(t25_2), vreinterpretq_s16_u16(residuals3));
+  uint8x8_t t26_sat_2 = vqmovun_s16(t26_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t26_sat_2), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t26_sat_2), 1);
 }
@@ -123,68 +116,68 @@ static inline void one_item_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 2: v = 0..3; writes rows */
-  const int16x4_t x0 = vld1_s16(&coeffs[0]);
-  const int16x4_t t4 = vshr_n_s16(x0, 2);
-  const int16x4_t x1 = vld1_s16(&coeffs[4]);
-  const int16x4_t t5 = vshr_n_s16(x1, 2);
-  const int16x4_t x2 = vld1_s16(&coeffs[8]);
-  const int16x4_t t6 = vshr_n_s16(x2, 2);
-  const int16x4_t x3 = vld1_s16(&coeffs[12]);
-  const int16x4_t t7 = vshr_n_s16(x3, 2);
-  const int16x4_t a = vadd_s16(t4, t5);
-  const int16x4_t d = vsub_s16(t6, t7);
-  const int16x4_t t10 = vsub_s16(a, d);
-  const int16x4_t e = vshr_n_s16(t10, 1);
-  const int16x4_t b = vsub_s16(e, t7);
-  const int16x4_t c = vsub_s16(e, t5);
-  const int16x4_t t14 = vsub_s16(a, b);
-  const int16x4_t t15 = vadd_s16(d, c);
+  int16x4_t x0 = vld1_s16(&coeffs[0]);
+  int16x4_t t4 = vshr_n_s16(x0, 2);
+  int16x4_t x1 = vld1_s16(&coeffs[4]);
+  int16x4_t t5 = vshr_n_s16(x1, 2);
+  int16x4_t x2 = vld1_s16(&coeffs[8]);
+  int16x4_t t6 = vshr_n_s16(x2, 2);
+  int16x4_t x3 = vld1_s16(&coeffs[12]);
+  int16x4_t t7 = vshr_n_s16(x3, 2);
+  int16x4_t a = vadd_s16(t4, t5);
+  int16x4_t d = vsub_s16(t6, t7);
+  int16x4_t t10 = vsub_s16(a, d);
+  int16x4_t e = vshr_n_s16(t10, 1);
+  int16x4_t b = vsub_s16(e, t7);
+  int16x4_t c = vsub_s16(e, t5);
+  int16x4_t t14 = vsub_s16(a, b);
+  int16x4_t t15 = vadd_s16(d, c);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const uint16x8_t z = vzip1q_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(c));
-  const uint16x8_t z_2 = vzip1q_u16(vreinterpret_u16_s16(b), vreinterpret_u16_s16(t15));
-  const uint16x8_t z_3 = vzip1q_u16(z, z_2);
-  const uint16x8_t z_4 = vzip2q_u16(z, z_2);
-  const uint16x8_t x0_2 = vget_low_u16(z_3);
-  const uint16x8_t x1_2 = vget_high_u16(z_3);
-  const uint16x8_t x2_2 = vget_low_u16(z_4);
-  const uint16x8_t x3_2 = vget_high_u16(z_4);
-  const int32x4_t x1_3 = vmovl_s16(vreinterpret_s16_u16(x1_2));
-  const int32x4_t x0_3 = vmovl_s16(vreinterpret_s16_u16(x0_2));
-  const int32x4_t a_2 = vaddq_s32(x0_3, x1_3);
-  const int32x4_t x3_3 = vmovl_s16(vreinterpret_s16_u16(x3_2));
-  const int32x4_t x2_3 = vmovl_s16(vreinterpret_s16_u16(x2_2));
-  const int32x4_t d_2 = vsubq_s32(x2_3, x3_3);
-  const int32x4_t t6_2 = vsubq_s32(a_2, d_2);
-  const int32x4_t e_2 = vshrq_n_s32(t6_2, 1);
-  const int32x4_t residuals1 = vsubq_s32(e_2, x3_3);
-  const int32x4_t residuals2 = vsubq_s32(e_2, x1_3);
-  const int32x4_t residuals0 = vsubq_s32(a_2, residuals1);
-  const int32x4_t residuals3 = vaddq_s32(d_2, residuals2);
-  const int16x4_t residuals0_2 = vmovn_s32(residuals0);
-  const int16x4_t residuals3_2 = vmovn_s32(residuals3);
-  const uint8x8_t t16 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint16x8_t t16_2 = vmovl_u8(t16);
-  const int16x4_t t17_sat = vqadd_s16(vreinterpret_s16_u16(vget_low_u16(t16_2)), residuals0_2);
-  const uint8x8_t t17_sat_2 = vqmovun_s16(daedalus_quad_s16(t17_sat));
+  uint16x8_t z = vzip1q_u16(vreinterpret_u16_s16(t14), vreinterpret_u16_s16(c));
+  uint16x8_t z_2 = vzip1q_u16(vreinterpret_u16_s16(b), vreinterpret_u16_s16(t15));
+  uint16x8_t z_3 = vzip1q_u16(z, z_2);
+  uint16x8_t z_4 = vzip2q_u16(z, z_2);
+  uint16x8_t x0_2 = vget_low_u16(z_3);
+  uint16x8_t x1_2 = vget_high_u16(z_3);
+  uint16x8_t x2_2 = vget_low_u16(z_4);
+  uint16x8_t x3_2 = vget_high_u16(z_4);
+  int32x4_t x1_3 = vmovl_s16(vreinterpret_s16_u16(x1_2));
+  int32x4_t x0_3 = vmovl_s16(vreinterpret_s16_u16(x0_2));
+  int32x4_t a_2 = vaddq_s32(x0_3, x1_3);
+  int32x4_t x3_3 = vmovl_s16(vreinterpret_s16_u16(x3_2));
+  int32x4_t x2_3 = vmovl_s16(vreinterpret_s16_u16(x2_2));
+  int32x4_t d_2 = vsubq_s32(x2_3, x3_3);
+  int32x4_t t6_2 = vsubq_s32(a_2, d_2);
+  int32x4_t e_2 = vshrq_n_s32(t6_2, 1);
+  int32x4_t residuals1 = vsubq_s32(e_2, x3_3);
+  int32x4_t residuals2 = vsubq_s32(e_2, x1_3);
+  int32x4_t residuals0 = vsubq_s32(a_2, residuals1);
+  int32x4_t residuals3 = vaddq_s32(d_2, residuals2);
+  int16x4_t residuals0_2 = vmovn_s32(residuals0);
+  int16x4_t residuals3_2 = vmovn_s32(residuals3);
+  uint8x8_t t16 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint16x8_t t16_2 = vmovl_u8(t16);
+  int16x4_t t17_sat = vqadd_s16(vreinterpret_s16_u16(vget_low_u16(t16_2)), residuals0_2);
+  uint8x8_t t17_sat_2 = vqmovun_s16(daedalus_quad_s16(t17_sat));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t17_sat_2), 0);
-  const uint8x8_t t19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint16x8_t t19_2 = vmovl_u8(t19);
-  const uint32x4_t t19_3 = vmovl_u16(vget_low_u16(t19_2));
-  const uint32x4_t t20 = vaddq_u32(t19_3, vreinterpretq_u32_s32(residuals1));
-  const uint16x4_t t20_sat = vqmovun_s32(vreinterpretq_s32_u32(t20));
-  const uint8x8_t t20_sat_2 = vqmovn_u16(daedalus_quad_u16(t20_sat));
+  uint8x8_t t19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint16x8_t t19_2 = vmovl_u8(t19);
+  uint32x4_t t19_3 = vmovl_u16(vget_low_u16(t19_2));
+  uint32x4_t t20 = vaddq_u32(t19_3, vreinterpretq_u32_s32(residuals1));
+  uint16x4_t t20_sat = vqmovun_s32(vreinterpretq_s32_u32(t20));
+  uint8x8_t t20_sat_2 = vqmovn_u16(daedalus_quad_u16(t20_sat));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t20_sat_2), 0);
-  const uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint16x8_t t22_2 = vmovl_u8(t22);
-  const uint32x4_t t22_3 = vmovl_u16(vget_low_u16(t22_2));
-  const uint32x4_t t23 = vaddq_u32(t22_3, vreinterpretq_u32_s32(residuals2));
-  const uint16x4_t t23_sat = vqmovun_s32(vreinterpretq_s32_u32(t23));
-  const uint8x8_t t23_sat_2 = vqmovn_u16(daedalus_quad_u16(t23_sat));
+  uint8x8_t t22 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint16x8_t t22_2 = vmovl_u8(t22);
+  uint32x4_t t22_3 = vmovl_u16(vget_low_u16(t22_2));
+  uint32x4_t t23 = vaddq_u32(t22_3, vreinterpretq_u32_s32(residuals2));
+  uint16x4_t t23_sat = vqmovun_s32(vreinterpretq_s32_u32(t23));
+  uint8x8_t t23_sat_2 = vqmovn_u16(daedalus_quad_u16(t23_sat));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t23_sat_2), 0);
-  const uint8x8_t t25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint16x8_t t25_2 = vmovl_u8(t25);
-  const int16x4_t t26_sat = vqadd_s16(vreinterpret_s16_u16(vget_low_u16(t25_2)), residuals3_2);
-  const uint8x8_t t26_sat_2 = vqmovun_s16(daedalus_quad_s16(t26_sat));
+  uint8x8_t t25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint16x8_t t25_2 = vmovl_u8(t25);
+  int16x4_t t26_sat = vqadd_s16(vreinterpret_s16_u16(vget_low_u16(t25_2)), residuals3_2);
+  uint8x8_t t26_sat_2 = vqmovun_s16(daedalus_quad_s16(t26_sat));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t26_sat_2), 0);
 }
 

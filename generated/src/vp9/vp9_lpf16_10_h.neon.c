@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 7df0fcf80fdaef9d
+ * Class full, input hash 654a4eb5984231cd
  */
 static inline void one_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -28,330 +28,330 @@ static inline void one_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdi
   uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   static const int16_t multipliers16_values[8] = {2, 3, 7, 0, 0, 0, 0, 0};
-  const int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
+  int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  const int32_t blimit_2 = blimit * 4;
-  const int32_t limit_2 = limit * 4;
-  const int32_t thresh_2 = thresh * 4;
+  int32_t blimit_2 = blimit * 4;
+  int32_t limit_2 = limit * 4;
+  int32_t thresh_2 = thresh * 4;
   const uint16_t p0_lanes[8] = {((uint16_t *)(dst))[-1], ((uint16_t *)(dst_row1))[-1],
       ((uint16_t *)(dst_row2))[-1], ((uint16_t *)(dst_row3))[-1], ((uint16_t *)(dst_row4))[-1],
       ((uint16_t *)(dst_row5))[-1], ((uint16_t *)(dst_row6))[-1], ((uint16_t *)(dst_row7))[-1]};
-  const uint16x8_t p0 = vld1q_u16(p0_lanes);
+  uint16x8_t p0 = vld1q_u16(p0_lanes);
   const uint16_t p1_lanes[8] = {((uint16_t *)(dst))[-2], ((uint16_t *)(dst_row1))[-2],
       ((uint16_t *)(dst_row2))[-2], ((uint16_t *)(dst_row3))[-2], ((uint16_t *)(dst_row4))[-2],
       ((uint16_t *)(dst_row5))[-2], ((uint16_t *)(dst_row6))[-2], ((uint16_t *)(dst_row7))[-2]};
-  const uint16x8_t p1 = vld1q_u16(p1_lanes);
-  const uint16x8_t steps0 = vabdq_u16(p1, p0);
+  uint16x8_t p1 = vld1q_u16(p1_lanes);
+  uint16x8_t steps0 = vabdq_u16(p1, p0);
   const uint16_t p2_lanes[8] = {((uint16_t *)(dst))[-3], ((uint16_t *)(dst_row1))[-3],
       ((uint16_t *)(dst_row2))[-3], ((uint16_t *)(dst_row3))[-3], ((uint16_t *)(dst_row4))[-3],
       ((uint16_t *)(dst_row5))[-3], ((uint16_t *)(dst_row6))[-3], ((uint16_t *)(dst_row7))[-3]};
-  const uint16x8_t p2 = vld1q_u16(p2_lanes);
-  const uint16x8_t steps1 = vabdq_u16(p2, p1);
+  uint16x8_t p2 = vld1q_u16(p2_lanes);
+  uint16x8_t steps1 = vabdq_u16(p2, p1);
   const uint16_t p3_lanes[8] = {((uint16_t *)(dst))[-4], ((uint16_t *)(dst_row1))[-4],
       ((uint16_t *)(dst_row2))[-4], ((uint16_t *)(dst_row3))[-4], ((uint16_t *)(dst_row4))[-4],
       ((uint16_t *)(dst_row5))[-4], ((uint16_t *)(dst_row6))[-4], ((uint16_t *)(dst_row7))[-4]};
-  const uint16x8_t p3 = vld1q_u16(p3_lanes);
-  const uint16x8_t steps2 = vabdq_u16(p3, p2);
+  uint16x8_t p3 = vld1q_u16(p3_lanes);
+  uint16x8_t steps2 = vabdq_u16(p3, p2);
   const uint16_t q0_lanes[8] = {((uint16_t *)(dst))[0], ((uint16_t *)(dst_row1))[0],
       ((uint16_t *)(dst_row2))[0], ((uint16_t *)(dst_row3))[0], ((uint16_t *)(dst_row4))[0],
       ((uint16_t *)(dst_row5))[0], ((uint16_t *)(dst_row6))[0], ((uint16_t *)(dst_row7))[0]};
-  const uint16x8_t q0 = vld1q_u16(q0_lanes);
+  uint16x8_t q0 = vld1q_u16(q0_lanes);
   const uint16_t q1_lanes[8] = {((uint16_t *)(dst))[1], ((uint16_t *)(dst_row1))[1],
       ((uint16_t *)(dst_row2))[1], ((uint16_t *)(dst_row3))[1], ((uint16_t *)(dst_row4))[1],
       ((uint16_t *)(dst_row5))[1], ((uint16_t *)(dst_row6))[1], ((uint16_t *)(dst_row7))[1]};
-  const uint16x8_t q1 = vld1q_u16(q1_lanes);
-  const uint16x8_t steps3 = vabdq_u16(q1, q0);
+  uint16x8_t q1 = vld1q_u16(q1_lanes);
+  uint16x8_t steps3 = vabdq_u16(q1, q0);
   const uint16_t q2_lanes[8] = {((uint16_t *)(dst))[2], ((uint16_t *)(dst_row1))[2],
       ((uint16_t *)(dst_row2))[2], ((uint16_t *)(dst_row3))[2], ((uint16_t *)(dst_row4))[2],
       ((uint16_t *)(dst_row5))[2], ((uint16_t *)(dst_row6))[2], ((uint16_t *)(dst_row7))[2]};
-  const uint16x8_t q2 = vld1q_u16(q2_lanes);
-  const uint16x8_t steps4 = vabdq_u16(q2, q1);
+  uint16x8_t q2 = vld1q_u16(q2_lanes);
+  uint16x8_t steps4 = vabdq_u16(q2, q1);
   const uint16_t q3_lanes[8] = {((uint16_t *)(dst))[3], ((uint16_t *)(dst_row1))[3],
       ((uint16_t *)(dst_row2))[3], ((uint16_t *)(dst_row3))[3], ((uint16_t *)(dst_row4))[3],
       ((uint16_t *)(dst_row5))[3], ((uint16_t *)(dst_row6))[3], ((uint16_t *)(dst_row7))[3]};
-  const uint16x8_t q3 = vld1q_u16(q3_lanes);
-  const uint16x8_t steps5 = vabdq_u16(q3, q2);
-  const uint16x8_t t29 = vmaxq_u16(steps0, steps1);
-  const uint16x8_t t30 = vmaxq_u16(t29, steps2);
-  const uint16x8_t t31 = vmaxq_u16(t30, steps3);
-  const uint16x8_t t32 = vmaxq_u16(t31, steps4);
-  const uint16x8_t t33 = vmaxq_u16(t32, steps5);
-  const uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
-  const uint16x8_t t34 = vcgeq_u16(limit_3, t33);
-  const uint16x8_t t35 = vabdq_u16(p0, q0);
-  const uint16x8_t t38 = vabdq_u16(p1, q1);
-  const uint16x8_t t39 = vshrq_n_u16(t38, 1);
-  const int16x8_t t40 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t39), vreinterpretq_s16_u16(t35),
+  uint16x8_t q3 = vld1q_u16(q3_lanes);
+  uint16x8_t steps5 = vabdq_u16(q3, q2);
+  uint16x8_t t29 = vmaxq_u16(steps0, steps1);
+  uint16x8_t t30 = vmaxq_u16(t29, steps2);
+  uint16x8_t t31 = vmaxq_u16(t30, steps3);
+  uint16x8_t t32 = vmaxq_u16(t31, steps4);
+  uint16x8_t t33 = vmaxq_u16(t32, steps5);
+  uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+  uint16x8_t t34 = vcgeq_u16(limit_3, t33);
+  uint16x8_t t35 = vabdq_u16(p0, q0);
+  uint16x8_t t38 = vabdq_u16(p1, q1);
+  uint16x8_t t39 = vshrq_n_u16(t38, 1);
+  int16x8_t t40 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t39), vreinterpretq_s16_u16(t35),
       multipliers16, 0);
-  const uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
-  const uint16x8_t t41 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t40));
-  const uint16x8_t t42 = vandq_u16(t34, t41);
-  const uint8x8_t t42_2 = vmovn_u16(t42);
+  uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+  uint16x8_t t41 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t40));
+  uint16x8_t t42 = vandq_u16(t34, t41);
+  uint8x8_t t42_2 = vmovn_u16(t42);
   if (!((vget_lane_u64(vreinterpret_u64_u8(t42_2), 0)) != 0)) {
     return;
   }
-  const uint16x8_t t43 = vmaxq_u16(steps0, steps3);
-  const uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
-  const uint16x8_t t44 = vcgtq_u16(t43, thresh_3);
-  const uint16x8_t t45 = vabdq_u16(p2, p0);
-  const uint16x8_t t46 = vabdq_u16(p3, p0);
-  const uint16x8_t t47 = vabdq_u16(q2, q0);
-  const uint16x8_t t48 = vabdq_u16(q3, q0);
-  const uint16x8_t t49 = vmaxq_u16(steps0, t45);
-  const uint16x8_t t50 = vmaxq_u16(t49, t46);
-  const uint16x8_t t51 = vmaxq_u16(t50, steps3);
-  const uint16x8_t t52 = vmaxq_u16(t51, t47);
-  const uint16x8_t t53 = vmaxq_u16(t52, t48);
-  const uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  const uint16x8_t t54 = vcgeq_u16(k4, t53);
+  uint16x8_t t43 = vmaxq_u16(steps0, steps3);
+  uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+  uint16x8_t t44 = vcgtq_u16(t43, thresh_3);
+  uint16x8_t t45 = vabdq_u16(p2, p0);
+  uint16x8_t t46 = vabdq_u16(p3, p0);
+  uint16x8_t t47 = vabdq_u16(q2, q0);
+  uint16x8_t t48 = vabdq_u16(q3, q0);
+  uint16x8_t t49 = vmaxq_u16(steps0, t45);
+  uint16x8_t t50 = vmaxq_u16(t49, t46);
+  uint16x8_t t51 = vmaxq_u16(t50, steps3);
+  uint16x8_t t52 = vmaxq_u16(t51, t47);
+  uint16x8_t t53 = vmaxq_u16(t52, t48);
+  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+  uint16x8_t t54 = vcgeq_u16(k4, t53);
   const uint16_t p4_lanes[8] = {((uint16_t *)(dst))[-5], ((uint16_t *)(dst_row1))[-5],
       ((uint16_t *)(dst_row2))[-5], ((uint16_t *)(dst_row3))[-5], ((uint16_t *)(dst_row4))[-5],
       ((uint16_t *)(dst_row5))[-5], ((uint16_t *)(dst_row6))[-5], ((uint16_t *)(dst_row7))[-5]};
-  const uint16x8_t p4 = vld1q_u16(p4_lanes);
-  const uint16x8_t t55 = vabdq_u16(p4, p0);
+  uint16x8_t p4 = vld1q_u16(p4_lanes);
+  uint16x8_t t55 = vabdq_u16(p4, p0);
   const uint16_t p5_lanes[8] = {((uint16_t *)(dst))[-6], ((uint16_t *)(dst_row1))[-6],
       ((uint16_t *)(dst_row2))[-6], ((uint16_t *)(dst_row3))[-6], ((uint16_t *)(dst_row4))[-6],
       ((uint16_t *)(dst_row5))[-6], ((uint16_t *)(dst_row6))[-6], ((uint16_t *)(dst_row7))[-6]};
-  const uint16x8_t p5 = vld1q_u16(p5_lanes);
-  const uint16x8_t t56 = vabdq_u16(p5, p0);
+  uint16x8_t p5 = vld1q_u16(p5_lanes);
+  uint16x8_t t56 = vabdq_u16(p5, p0);
   const uint16_t p6_lanes[8] = {((uint16_t *)(dst))[-7], ((uint16_t *)(dst_row1))[-7],
       ((uint16_t *)(dst_row2))[-7], ((uint16_t *)(dst_row3))[-7], ((uint16_t *)(dst_row4))[-7],
       ((uint16_t *)(dst_row5))[-7], ((uint16_t *)(dst_row6))[-7], ((uint16_t *)(dst_row7))[-7]};
-  const uint16x8_t p6 = vld1q_u16(p6_lanes);
-  const uint16x8_t t57 = vabdq_u16(p6, p0);
+  uint16x8_t p6 = vld1q_u16(p6_lanes);
+  uint16x8_t t57 = vabdq_u16(p6, p0);
   const uint16_t p7_lanes[8] = {((uint16_t *)(dst))[-8], ((uint16_t *)(dst_row1))[-8],
       ((uint16_t *)(dst_row2))[-8], ((uint16_t *)(dst_row3))[-8], ((uint16_t *)(dst_row4))[-8],
       ((uint16_t *)(dst_row5))[-8], ((uint16_t *)(dst_row6))[-8], ((uint16_t *)(dst_row7))[-8]};
-  const uint16x8_t p7 = vld1q_u16(p7_lanes);
-  const uint16x8_t t58 = vabdq_u16(p7, p0);
+  uint16x8_t p7 = vld1q_u16(p7_lanes);
+  uint16x8_t t58 = vabdq_u16(p7, p0);
   const uint16_t q4_lanes[8] = {((uint16_t *)(dst))[4], ((uint16_t *)(dst_row1))[4],
       ((uint16_t *)(dst_row2))[4], ((uint16_t *)(dst_row3))[4], ((uint16_t *)(dst_row4))[4],
       ((uint16_t *)(dst_row5))[4], ((uint16_t *)(dst_row6))[4], ((uint16_t *)(dst_row7))[4]};
-  const uint16x8_t q4 = vld1q_u16(q4_lanes);
-  const uint16x8_t t59 = vabdq_u16(q4, q0);
+  uint16x8_t q4 = vld1q_u16(q4_lanes);
+  uint16x8_t t59 = vabdq_u16(q4, q0);
   const uint16_t q5_lanes[8] = {((uint16_t *)(dst))[5], ((uint16_t *)(dst_row1))[5],
       ((uint16_t *)(dst_row2))[5], ((uint16_t *)(dst_row3))[5], ((uint16_t *)(dst_row4))[5],
       ((uint16_t *)(dst_row5))[5], ((uint16_t *)(dst_row6))[5], ((uint16_t *)(dst_row7))[5]};
-  const uint16x8_t q5 = vld1q_u16(q5_lanes);
-  const uint16x8_t t60 = vabdq_u16(q5, q0);
+  uint16x8_t q5 = vld1q_u16(q5_lanes);
+  uint16x8_t t60 = vabdq_u16(q5, q0);
   const uint16_t q6_lanes[8] = {((uint16_t *)(dst))[6], ((uint16_t *)(dst_row1))[6],
       ((uint16_t *)(dst_row2))[6], ((uint16_t *)(dst_row3))[6], ((uint16_t *)(dst_row4))[6],
       ((uint16_t *)(dst_row5))[6], ((uint16_t *)(dst_row6))[6], ((uint16_t *)(dst_row7))[6]};
-  const uint16x8_t q6 = vld1q_u16(q6_lanes);
-  const uint16x8_t t61 = vabdq_u16(q6, q0);
+  uint16x8_t q6 = vld1q_u16(q6_lanes);
+  uint16x8_t t61 = vabdq_u16(q6, q0);
   const uint16_t q7_lanes[8] = {((uint16_t *)(dst))[7], ((uint16_t *)(dst_row1))[7],
       ((uint16_t *)(dst_row2))[7], ((uint16_t *)(dst_row3))[7], ((uint16_t *)(dst_row4))[7],
       ((uint16_t *)(dst_row5))[7], ((uint16_t *)(dst_row6))[7], ((uint16_t *)(dst_row7))[7]};
-  const uint16x8_t q7 = vld1q_u16(q7_lanes);
-  const uint16x8_t t62 = vabdq_u16(q7, q0);
-  const uint16x8_t t63 = vmaxq_u16(t55, t56);
-  const uint16x8_t t64 = vmaxq_u16(t63, t57);
-  const uint16x8_t t65 = vmaxq_u16(t64, t58);
-  const uint16x8_t t66 = vmaxq_u16(t65, t59);
-  const uint16x8_t t67 = vmaxq_u16(t66, t60);
-  const uint16x8_t t68 = vmaxq_u16(t67, t61);
-  const uint16x8_t t69 = vmaxq_u16(t68, t62);
-  const uint16x8_t t70 = vsubq_u16(q0, p0);
-  const uint16x8_t t73 = vsubq_u16(p1, q1);
-  const int16x8_t kminus512 = vdupq_n_s16((int16_t)(-512));
-  const int16x8_t t75 = vmaxq_s16(vreinterpretq_s16_u16(t73), kminus512);
-  const uint16x8_t k511 = vdupq_n_u16((uint16_t)(511));
-  const int16x8_t t77 = vminq_s16(t75, vreinterpretq_s16_u16(k511));
-  const uint16x8_t t79 = vandq_u16(t44, vreinterpretq_u16_s16(t77));
-  const int16x8_t t80 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t79), vreinterpretq_s16_u16(t70),
+  uint16x8_t q7 = vld1q_u16(q7_lanes);
+  uint16x8_t t62 = vabdq_u16(q7, q0);
+  uint16x8_t t63 = vmaxq_u16(t55, t56);
+  uint16x8_t t64 = vmaxq_u16(t63, t57);
+  uint16x8_t t65 = vmaxq_u16(t64, t58);
+  uint16x8_t t66 = vmaxq_u16(t65, t59);
+  uint16x8_t t67 = vmaxq_u16(t66, t60);
+  uint16x8_t t68 = vmaxq_u16(t67, t61);
+  uint16x8_t t69 = vmaxq_u16(t68, t62);
+  uint16x8_t t70 = vsubq_u16(q0, p0);
+  uint16x8_t t73 = vsubq_u16(p1, q1);
+  int16x8_t kminus512 = vdupq_n_s16((int16_t)(-512));
+  int16x8_t t75 = vmaxq_s16(vreinterpretq_s16_u16(t73), kminus512);
+  uint16x8_t k511 = vdupq_n_u16((uint16_t)(511));
+  int16x8_t t77 = vminq_s16(t75, vreinterpretq_s16_u16(k511));
+  uint16x8_t t79 = vandq_u16(t44, vreinterpretq_u16_s16(t77));
+  int16x8_t t80 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t79), vreinterpretq_s16_u16(t70),
       multipliers16, 1);
-  const int16x8_t f = vmaxq_s16(t80, kminus512);
-  const int16x8_t f_2 = vminq_s16(f, vreinterpretq_s16_u16(k511));
-  const uint16x8_t t83 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  const int16x8_t t84 = vminq_s16(vreinterpretq_s16_u16(t83), vreinterpretq_s16_u16(k511));
-  const int16x8_t f1 = vshrq_n_s16(t84, 3);
-  const uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  const uint16x8_t t86 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  const int16x8_t t87 = vminq_s16(vreinterpretq_s16_u16(t86), vreinterpretq_s16_u16(k511));
-  const int16x8_t f2 = vshrq_n_s16(t87, 3);
-  const int16x8_t t89 = vrshrq_n_s16(f1, 1);
-  const uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t89), t44);
-  const uint16x8_t t91_sat = vsqaddq_u16(p1, vreinterpretq_s16_u16(g));
-  const uint16x8_t t92_sat = vsqaddq_u16(p0, f2);
-  const int16x8_t f1_neg = vnegq_s16(f1);
-  const uint16x8_t t93_sat = vsqaddq_u16(q0, f1_neg);
-  const int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
-  const uint16x8_t t94_sat = vsqaddq_u16(q1, g_neg);
-  const uint16x8_t k1023 = vdupq_n_u16((uint16_t)(1023));
-  const uint16x8_t moved0 = vminq_u16(t91_sat, k1023);
-  const uint16x8_t moved1 = vminq_u16(t92_sat, k1023);
-  const uint16x8_t moved2 = vminq_u16(t93_sat, k1023);
-  const uint16x8_t moved3 = vminq_u16(t94_sat, k1023);
-  const uint16x8_t t105 = vshlq_n_u16(p2, 1);
-  const int16x8_t t106 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t105), vreinterpretq_s16_u16(p3),
+  int16x8_t f = vmaxq_s16(t80, kminus512);
+  int16x8_t f_2 = vminq_s16(f, vreinterpretq_s16_u16(k511));
+  uint16x8_t t83 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
+  int16x8_t t84 = vminq_s16(vreinterpretq_s16_u16(t83), vreinterpretq_s16_u16(k511));
+  int16x8_t f1 = vshrq_n_s16(t84, 3);
+  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+  uint16x8_t t86 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
+  int16x8_t t87 = vminq_s16(vreinterpretq_s16_u16(t86), vreinterpretq_s16_u16(k511));
+  int16x8_t f2 = vshrq_n_s16(t87, 3);
+  int16x8_t t89 = vrshrq_n_s16(f1, 1);
+  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t89), t44);
+  uint16x8_t t91_sat = vsqaddq_u16(p1, vreinterpretq_s16_u16(g));
+  uint16x8_t t92_sat = vsqaddq_u16(p0, f2);
+  int16x8_t f1_neg = vnegq_s16(f1);
+  uint16x8_t t93_sat = vsqaddq_u16(q0, f1_neg);
+  int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
+  uint16x8_t t94_sat = vsqaddq_u16(q1, g_neg);
+  uint16x8_t k1023 = vdupq_n_u16((uint16_t)(1023));
+  uint16x8_t moved0 = vminq_u16(t91_sat, k1023);
+  uint16x8_t moved1 = vminq_u16(t92_sat, k1023);
+  uint16x8_t moved2 = vminq_u16(t93_sat, k1023);
+  uint16x8_t moved3 = vminq_u16(t94_sat, k1023);
+  uint16x8_t t105 = vshlq_n_u16(p2, 1);
+  int16x8_t t106 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t105), vreinterpretq_s16_u16(p3),
       multipliers16, 1);
-  const uint16x8_t t107 = vaddq_u16(vreinterpretq_u16_s16(t106), p1);
-  const uint16x8_t t108 = vaddq_u16(t107, p0);
-  const uint16x8_t t109 = vaddq_u16(t108, q0);
-  const uint16x8_t t110 = vrshrq_n_u16(t109, 3);
-  const uint16x8_t near0 = vbslq_u16(t54, t110, p2);
-  const uint16x8_t t112 = vaddq_u16(p1, q1);
-  const uint16x8_t t113 = vsubq_u16(t112, p3);
-  const uint16x8_t t114 = vsubq_u16(t113, p2);
-  const uint16x8_t t115 = vaddq_u16(t109, t114);
-  const uint16x8_t t116 = vrshrq_n_u16(t115, 3);
-  const uint16x8_t near1 = vbslq_u16(t54, t116, moved0);
-  const uint16x8_t t118 = vaddq_u16(p0, q2);
-  const uint16x8_t t119 = vsubq_u16(t118, p3);
-  const uint16x8_t t120 = vsubq_u16(t119, p1);
-  const uint16x8_t t121 = vaddq_u16(t115, t120);
-  const uint16x8_t t122 = vrshrq_n_u16(t121, 3);
-  const uint16x8_t near2 = vbslq_u16(t54, t122, moved1);
-  const uint16x8_t t124 = vaddq_u16(q0, q3);
-  const uint16x8_t t125 = vsubq_u16(t124, p3);
-  const uint16x8_t t126 = vsubq_u16(t125, p0);
-  const uint16x8_t t127 = vaddq_u16(t121, t126);
-  const uint16x8_t t128 = vrshrq_n_u16(t127, 3);
-  const uint16x8_t near3 = vbslq_u16(t54, t128, moved2);
-  const uint16x8_t t130 = vaddq_u16(q1, q3);
-  const uint16x8_t t131 = vsubq_u16(t130, p2);
-  const uint16x8_t t132 = vsubq_u16(t131, q0);
-  const uint16x8_t t133 = vaddq_u16(t127, t132);
-  const uint16x8_t t134 = vrshrq_n_u16(t133, 3);
-  const uint16x8_t near4 = vbslq_u16(t54, t134, moved3);
-  const uint16x8_t t136 = vaddq_u16(q2, q3);
-  const uint16x8_t t137 = vsubq_u16(t136, p1);
-  const uint16x8_t t138 = vsubq_u16(t137, q1);
-  const uint16x8_t sum8 = vaddq_u16(t133, t138);
-  const uint16x8_t t140 = vrshrq_n_u16(sum8, 3);
-  const uint16x8_t near5 = vbslq_u16(t54, t140, q2);
-  const uint16x8_t t144 = vshlq_n_u16(p6, 1);
-  const int16x8_t t145 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t144), vreinterpretq_s16_u16(p7),
+  uint16x8_t t107 = vaddq_u16(vreinterpretq_u16_s16(t106), p1);
+  uint16x8_t t108 = vaddq_u16(t107, p0);
+  uint16x8_t t109 = vaddq_u16(t108, q0);
+  uint16x8_t t110 = vrshrq_n_u16(t109, 3);
+  uint16x8_t near0 = vbslq_u16(t54, t110, p2);
+  uint16x8_t t112 = vaddq_u16(p1, q1);
+  uint16x8_t t113 = vsubq_u16(t112, p3);
+  uint16x8_t t114 = vsubq_u16(t113, p2);
+  uint16x8_t t115 = vaddq_u16(t109, t114);
+  uint16x8_t t116 = vrshrq_n_u16(t115, 3);
+  uint16x8_t near1 = vbslq_u16(t54, t116, moved0);
+  uint16x8_t t118 = vaddq_u16(p0, q2);
+  uint16x8_t t119 = vsubq_u16(t118, p3);
+  uint16x8_t t120 = vsubq_u16(t119, p1);
+  uint16x8_t t121 = vaddq_u16(t115, t120);
+  uint16x8_t t122 = vrshrq_n_u16(t121, 3);
+  uint16x8_t near2 = vbslq_u16(t54, t122, moved1);
+  uint16x8_t t124 = vaddq_u16(q0, q3);
+  uint16x8_t t125 = vsubq_u16(t124, p3);
+  uint16x8_t t126 = vsubq_u16(t125, p0);
+  uint16x8_t t127 = vaddq_u16(t121, t126);
+  uint16x8_t t128 = vrshrq_n_u16(t127, 3);
+  uint16x8_t near3 = vbslq_u16(t54, t128, moved2);
+  uint16x8_t t130 = vaddq_u16(q1, q3);
+  uint16x8_t t131 = vsubq_u16(t130, p2);
+  uint16x8_t t132 = vsubq_u16(t131, q0);
+  uint16x8_t t133 = vaddq_u16(t127, t132);
+  uint16x8_t t134 = vrshrq_n_u16(t133, 3);
+  uint16x8_t near4 = vbslq_u16(t54, t134, moved3);
+  uint16x8_t t136 = vaddq_u16(q2, q3);
+  uint16x8_t t137 = vsubq_u16(t136, p1);
+  uint16x8_t t138 = vsubq_u16(t137, q1);
+  uint16x8_t sum8 = vaddq_u16(t133, t138);
+  uint16x8_t t140 = vrshrq_n_u16(sum8, 3);
+  uint16x8_t near5 = vbslq_u16(t54, t140, q2);
+  uint16x8_t t144 = vshlq_n_u16(p6, 1);
+  int16x8_t t145 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t144), vreinterpretq_s16_u16(p7),
       multipliers16, 2);
-  const uint16x8_t t146 = vaddq_u16(vreinterpretq_u16_s16(t145), p5);
-  const uint16x8_t t147 = vaddq_u16(t146, p4);
-  const uint16x8_t t148 = vaddq_u16(t147, p3);
-  const uint16x8_t t149 = vaddq_u16(t148, p2);
-  const uint16x8_t t150 = vaddq_u16(t149, p1);
-  const uint16x8_t t151 = vaddq_u16(t150, p0);
-  const uint16x8_t t152 = vaddq_u16(t151, q0);
-  const uint16x8_t t153 = vrshrq_n_u16(t152, 4);
-  const uint16x8_t t154 = vmaxq_u16(t53, t69);
-  const uint16x8_t t155 = vcgeq_u16(k4, t154);
-  const uint16x8_t t156 = vandq_u16(t42, t155);
-  const uint16x8_t t157 = vaddq_u16(p5, q1);
-  const uint16x8_t t158 = vsubq_u16(t157, p7);
-  const uint16x8_t t159 = vsubq_u16(t158, p6);
-  const uint16x8_t t160 = vaddq_u16(t152, t159);
-  const uint16x8_t t161 = vrshrq_n_u16(t160, 4);
-  const uint16x8_t t162 = vaddq_u16(p4, q2);
-  const uint16x8_t t163 = vsubq_u16(t162, p7);
-  const uint16x8_t t164 = vsubq_u16(t163, p5);
-  const uint16x8_t t165 = vaddq_u16(t160, t164);
-  const uint16x8_t t166 = vrshrq_n_u16(t165, 4);
-  const uint16x8_t t167 = vaddq_u16(p3, q3);
-  const uint16x8_t t168 = vsubq_u16(t167, p7);
-  const uint16x8_t t169 = vsubq_u16(t168, p4);
-  const uint16x8_t t170 = vaddq_u16(t165, t169);
-  const uint16x8_t t171 = vrshrq_n_u16(t170, 4);
-  const uint16x8_t t172 = vaddq_u16(p2, q4);
-  const uint16x8_t t173 = vsubq_u16(t172, p7);
-  const uint16x8_t t174 = vsubq_u16(t173, p3);
-  const uint16x8_t t175 = vaddq_u16(t170, t174);
-  const uint16x8_t t176 = vrshrq_n_u16(t175, 4);
-  const uint16x8_t t177 = vbslq_u16(t155, t176, near0);
-  const uint16x8_t t178 = vaddq_u16(p1, q5);
-  const uint16x8_t t179 = vsubq_u16(t178, p7);
-  const uint16x8_t t180 = vsubq_u16(t179, p2);
-  const uint16x8_t t181 = vaddq_u16(t175, t180);
-  const uint16x8_t t182 = vrshrq_n_u16(t181, 4);
-  const uint16x8_t t183 = vbslq_u16(t155, t182, near1);
-  const uint16x8_t t184 = vaddq_u16(p0, q6);
-  const uint16x8_t t185 = vsubq_u16(t184, p7);
-  const uint16x8_t t186 = vsubq_u16(t185, p1);
-  const uint16x8_t t187 = vaddq_u16(t181, t186);
-  const uint16x8_t t188 = vrshrq_n_u16(t187, 4);
-  const uint16x8_t t189 = vbslq_u16(t155, t188, near2);
-  const uint16x8_t t190 = vaddq_u16(q0, q7);
-  const uint16x8_t t191 = vsubq_u16(t190, p7);
-  const uint16x8_t t192 = vsubq_u16(t191, p0);
-  const uint16x8_t t193 = vaddq_u16(t187, t192);
-  const uint16x8_t t194 = vrshrq_n_u16(t193, 4);
-  const uint16x8_t t195 = vbslq_u16(t155, t194, near3);
-  const uint16x8_t t196 = vaddq_u16(q1, q7);
-  const uint16x8_t t197 = vsubq_u16(t196, p6);
-  const uint16x8_t t198 = vsubq_u16(t197, q0);
-  const uint16x8_t t199 = vaddq_u16(t193, t198);
-  const uint16x8_t t200 = vrshrq_n_u16(t199, 4);
-  const uint16x8_t t201 = vbslq_u16(t155, t200, near4);
-  const uint16x8_t t202 = vaddq_u16(q2, q7);
-  const uint16x8_t t203 = vsubq_u16(t202, p5);
-  const uint16x8_t t204 = vsubq_u16(t203, q1);
-  const uint16x8_t t205 = vaddq_u16(t199, t204);
-  const uint16x8_t t206 = vrshrq_n_u16(t205, 4);
-  const uint16x8_t t207 = vbslq_u16(t155, t206, near5);
-  const uint16x8_t t208 = vaddq_u16(q3, q7);
-  const uint16x8_t t209 = vsubq_u16(t208, p4);
-  const uint16x8_t t210 = vsubq_u16(t209, q2);
-  const uint16x8_t t211 = vaddq_u16(t205, t210);
-  const uint16x8_t t212 = vrshrq_n_u16(t211, 4);
-  const uint16x8_t t213 = vaddq_u16(q4, q7);
-  const uint16x8_t t214 = vsubq_u16(t213, p3);
-  const uint16x8_t t215 = vsubq_u16(t214, q3);
-  const uint16x8_t t216 = vaddq_u16(t211, t215);
-  const uint16x8_t t217 = vrshrq_n_u16(t216, 4);
-  const uint16x8_t t218 = vaddq_u16(q5, q7);
-  const uint16x8_t t219 = vsubq_u16(t218, p2);
-  const uint16x8_t t220 = vsubq_u16(t219, q4);
-  const uint16x8_t t221 = vaddq_u16(t216, t220);
-  const uint16x8_t t222 = vrshrq_n_u16(t221, 4);
-  const uint16x8_t t223 = vaddq_u16(q6, q7);
-  const uint16x8_t t224 = vsubq_u16(t223, p1);
-  const uint16x8_t t225 = vsubq_u16(t224, q5);
-  const uint16x8_t sum16 = vaddq_u16(t221, t225);
-  const uint16x8_t out = vrshrq_n_u16(sum16, 4);
-  const uint16x8_t t228 = vbslq_u16(t156, t153, p6);
-  const uint16x8_t t229 = vbslq_u16(t156, t161, p5);
-  const uint16x8_t t230 = vbslq_u16(t156, t166, p4);
-  const uint16x8_t t231 = vbslq_u16(t156, t171, p3);
-  const uint16x8_t t232 = vbslq_u16(t42, t177, p2);
-  const uint16x8_t t233 = vbslq_u16(t42, t183, p1);
-  const uint16x8_t t234 = vbslq_u16(t42, t189, p0);
-  const uint16x8_t t235 = vbslq_u16(t42, t195, q0);
-  const uint16x8_t t0_0 = vtrn1q_u16(t228, t229);
-  const uint16x8_t t0_1 = vtrn2q_u16(t228, t229);
-  const uint16x8_t t0_2 = vtrn1q_u16(t230, t231);
-  const uint16x8_t t0_3 = vtrn2q_u16(t230, t231);
-  const uint16x8_t t0_4 = vtrn1q_u16(t232, t233);
-  const uint16x8_t t0_5 = vtrn2q_u16(t232, t233);
-  const uint16x8_t t0_6 = vtrn1q_u16(t234, t235);
-  const uint16x8_t t0_7 = vtrn2q_u16(t234, t235);
-  const uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t146 = vaddq_u16(vreinterpretq_u16_s16(t145), p5);
+  uint16x8_t t147 = vaddq_u16(t146, p4);
+  uint16x8_t t148 = vaddq_u16(t147, p3);
+  uint16x8_t t149 = vaddq_u16(t148, p2);
+  uint16x8_t t150 = vaddq_u16(t149, p1);
+  uint16x8_t t151 = vaddq_u16(t150, p0);
+  uint16x8_t t152 = vaddq_u16(t151, q0);
+  uint16x8_t t153 = vrshrq_n_u16(t152, 4);
+  uint16x8_t t154 = vmaxq_u16(t53, t69);
+  uint16x8_t t155 = vcgeq_u16(k4, t154);
+  uint16x8_t t156 = vandq_u16(t42, t155);
+  uint16x8_t t157 = vaddq_u16(p5, q1);
+  uint16x8_t t158 = vsubq_u16(t157, p7);
+  uint16x8_t t159 = vsubq_u16(t158, p6);
+  uint16x8_t t160 = vaddq_u16(t152, t159);
+  uint16x8_t t161 = vrshrq_n_u16(t160, 4);
+  uint16x8_t t162 = vaddq_u16(p4, q2);
+  uint16x8_t t163 = vsubq_u16(t162, p7);
+  uint16x8_t t164 = vsubq_u16(t163, p5);
+  uint16x8_t t165 = vaddq_u16(t160, t164);
+  uint16x8_t t166 = vrshrq_n_u16(t165, 4);
+  uint16x8_t t167 = vaddq_u16(p3, q3);
+  uint16x8_t t168 = vsubq_u16(t167, p7);
+  uint16x8_t t169 = vsubq_u16(t168, p4);
+  uint16x8_t t170 = vaddq_u16(t165, t169);
+  uint16x8_t t171 = vrshrq_n_u16(t170, 4);
+  uint16x8_t t172 = vaddq_u16(p2, q4);
+  uint16x8_t t173 = vsubq_u16(t172, p7);
+  uint16x8_t t174 = vsubq_u16(t173, p3);
+  uint16x8_t t175 = vaddq_u16(t170, t174);
+  uint16x8_t t176 = vrshrq_n_u16(t175, 4);
+  uint16x8_t t177 = vbslq_u16(t155, t176, near0);
+  uint16x8_t t178 = vaddq_u16(p1, q5);
+  uint16x8_t t179 = vsubq_u16(t178, p7);
+  uint16x8_t t180 = vsubq_u16(t179, p2);
+  uint16x8_t t181 = vaddq_u16(t175, t180);
+  uint16x8_t t182 = vrshrq_n_u16(t181, 4);
+  uint16x8_t t183 = vbslq_u16(t155, t182, near1);
+  uint16x8_t t184 = vaddq_u16(p0, q6);
+  uint16x8_t t185 = vsubq_u16(t184, p7);
+  uint16x8_t t186 = vsubq_u16(t185, p1);
+  uint16x8_t t187 = vaddq_u16(t181, t186);
+  uint16x8_t t188 = vrshrq_n_u16(t187, 4);
+  uint16x8_t t189 = vbslq_u16(t155, t188, near2);
+  uint16x8_t t190 = vaddq_u16(q0, q7);
+  uint16x8_t t191 = vsubq_u16(t190, p7);
+  uint16x8_t t192 = vsubq_u16(t191, p0);
+  uint16x8_t t193 = vaddq_u16(t187, t192);
+  uint16x8_t t194 = vrshrq_n_u16(t193, 4);
+  uint16x8_t t195 = vbslq_u16(t155, t194, near3);
+  uint16x8_t t196 = vaddq_u16(q1, q7);
+  uint16x8_t t197 = vsubq_u16(t196, p6);
+  uint16x8_t t198 = vsubq_u16(t197, q0);
+  uint16x8_t t199 = vaddq_u16(t193, t198);
+  uint16x8_t t200 = vrshrq_n_u16(t199, 4);
+  uint16x8_t t201 = vbslq_u16(t155, t200, near4);
+  uint16x8_t t202 = vaddq_u16(q2, q7);
+  uint16x8_t t203 = vsubq_u16(t202, p5);
+  uint16x8_t t204 = vsubq_u16(t203, q1);
+  uint16x8_t t205 = vaddq_u16(t199, t204);
+  uint16x8_t t206 = vrshrq_n_u16(t205, 4);
+  uint16x8_t t207 = vbslq_u16(t155, t206, near5);
+  uint16x8_t t208 = vaddq_u16(q3, q7);
+  uint16x8_t t209 = vsubq_u16(t208, p4);
+  uint16x8_t t210 = vsubq_u16(t209, q2);
+  uint16x8_t t211 = vaddq_u16(t205, t210);
+  uint16x8_t t212 = vrshrq_n_u16(t211, 4);
+  uint16x8_t t213 = vaddq_u16(q4, q7);
+  uint16x8_t t214 = vsubq_u16(t213, p3);
+  uint16x8_t t215 = vsubq_u16(t214, q3);
+  uint16x8_t t216 = vaddq_u16(t211, t215);
+  uint16x8_t t217 = vrshrq_n_u16(t216, 4);
+  uint16x8_t t218 = vaddq_u16(q5, q7);
+  uint16x8_t t219 = vsubq_u16(t218, p2);
+  uint16x8_t t220 = vsubq_u16(t219, q4);
+  uint16x8_t t221 = vaddq_u16(t216, t220);
+  uint16x8_t t222 = vrshrq_n_u16(t221, 4);
+  uint16x8_t t223 = vaddq_u16(q6, q7);
+  uint16x8_t t224 = vsubq_u16(t223, p1);
+  uint16x8_t t225 = vsubq_u16(t224, q5);
+  uint16x8_t sum16 = vaddq_u16(t221, t225);
+  uint16x8_t out = vrshrq_n_u16(sum16, 4);
+  uint16x8_t t228 = vbslq_u16(t156, t153, p6);
+  uint16x8_t t229 = vbslq_u16(t156, t161, p5);
+  uint16x8_t t230 = vbslq_u16(t156, t166, p4);
+  uint16x8_t t231 = vbslq_u16(t156, t171, p3);
+  uint16x8_t t232 = vbslq_u16(t42, t177, p2);
+  uint16x8_t t233 = vbslq_u16(t42, t183, p1);
+  uint16x8_t t234 = vbslq_u16(t42, t189, p0);
+  uint16x8_t t235 = vbslq_u16(t42, t195, q0);
+  uint16x8_t t0_0 = vtrn1q_u16(t228, t229);
+  uint16x8_t t0_1 = vtrn2q_u16(t228, t229);
+  uint16x8_t t0_2 = vtrn1q_u16(t230, t231);
+  uint16x8_t t0_3 = vtrn2q_u16(t230, t231);
+  uint16x8_t t0_4 = vtrn1q_u16(t232, t233);
+  uint16x8_t t0_5 = vtrn2q_u16(t232, t233);
+  uint16x8_t t0_6 = vtrn1q_u16(t234, t235);
+  uint16x8_t t0_7 = vtrn2q_u16(t234, t235);
+  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
       vreinterpretq_u32_u16(t0_2)));
-  const uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
       vreinterpretq_u32_u16(t0_3)));
-  const uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
       vreinterpretq_u32_u16(t0_6)));
-  const uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
       vreinterpretq_u32_u16(t0_7)));
-  const uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
-  const uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+  uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
       vreinterpretq_u64_u16(t1_4)));
-  const uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+  uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
       vreinterpretq_u64_u16(t1_5)));
-  const uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+  uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
       vreinterpretq_u64_u16(t1_6)));
-  const uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+  uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
       vreinterpretq_u64_u16(t1_7)));
   vst1q_u16(&((uint16_t *)(dst))[-7], row0);
   vst1q_u16(&((uint16_t *)(dst_row1))[-7], row1);
@@ -361,21 +361,21 @@ static inline void one_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row5))[-7], row5);
   vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6);
   vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7);
-  const uint16x8_t t236 = vbslq_u16(t42, t201, q1);
-  const uint16x8_t t237 = vbslq_u16(t42, t207, q2);
-  const uint16x8_t t238 = vbslq_u16(t156, t212, q3);
-  const uint16x8_t t239 = vbslq_u16(t156, t217, q4);
-  const uint16x8_t z = vzip1q_u16(t236, t237);
-  const uint16x8_t z_2 = vzip2q_u16(t236, t237);
-  const uint16x8_t z_3 = vzip1q_u16(t238, t239);
-  const uint16x8_t z_4 = vzip2q_u16(t238, t239);
-  const uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
+  uint16x8_t t236 = vbslq_u16(t42, t201, q1);
+  uint16x8_t t237 = vbslq_u16(t42, t207, q2);
+  uint16x8_t t238 = vbslq_u16(t156, t212, q3);
+  uint16x8_t t239 = vbslq_u16(t156, t217, q4);
+  uint16x8_t z = vzip1q_u16(t236, t237);
+  uint16x8_t z_2 = vzip2q_u16(t236, t237);
+  uint16x8_t z_3 = vzip1q_u16(t238, t239);
+  uint16x8_t z_4 = vzip2q_u16(t238, t239);
+  uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
       vreinterpretq_u32_u16(z_3)));
-  const uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
+  uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
       vreinterpretq_u32_u16(z_3)));
-  const uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
+  uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
       vreinterpretq_u32_u16(z_4)));
-  const uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
+  uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
       vreinterpretq_u32_u16(z_4)));
   *(daedalus_any_u64 *)&((uint16_t *)(dst))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 0);
   *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 1);
@@ -385,10 +385,10 @@ static inline void one_item_vp9_lpf16_10_h__neon_full_early(uint16_t *dst, ptrdi
   *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 1);
   *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
   *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
-  const uint16x8_t t240 = vbslq_u16(t156, t222, q5);
-  const uint16x8_t out_2 = vbslq_u16(t156, out, q6);
-  const uint16x8_t z_9 = vzip1q_u16(t240, out_2);
-  const uint16x8_t z_10 = vzip2q_u16(t240, out_2);
+  uint16x8_t t240 = vbslq_u16(t156, t222, q5);
+  uint16x8_t out_2 = vbslq_u16(t156, out, q6);
+  uint16x8_t z_9 = vzip1q_u16(t240, out_2);
+  uint16x8_t z_10 = vzip2q_u16(t240, out_2);
   *(daedalus_any_u32 *)&((uint16_t *)(dst))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
   *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
   *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);

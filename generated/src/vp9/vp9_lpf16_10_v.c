@@ -15,84 +15,84 @@
 #include "variants.h"
 
 /*
- * Class full, input hash c81744f403fe119e
+ * Class full, input hash 5befa8e02b00e1b0
  */
 static inline void one_item_vp9_lpf16_10_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
   /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
-    const int32_t blimit_2 = blimit * 4;
-    const int32_t limit_2 = limit * 4;
-    const int32_t thresh_2 = thresh * 4;
-    const int32_t p7 = ((uint16_t *)((uint8_t *)dst-8 * dst_stride))[i];
-    const int32_t p6 = ((uint16_t *)((uint8_t *)dst-7 * dst_stride))[i];
-    const int32_t p5 = ((uint16_t *)((uint8_t *)dst-6 * dst_stride))[i];
-    const int32_t p4 = ((uint16_t *)((uint8_t *)dst-5 * dst_stride))[i];
-    const int32_t p3 = ((uint16_t *)((uint8_t *)dst-4 * dst_stride))[i];
-    const int32_t p2 = ((uint16_t *)((uint8_t *)dst-3 * dst_stride))[i];
-    const int32_t p1 = ((uint16_t *)((uint8_t *)dst-2 * dst_stride))[i];
-    const int32_t p0 = ((uint16_t *)((uint8_t *)dst-dst_stride))[i];
-    const int32_t q0 = ((uint16_t *)(dst))[i];
-    const int32_t q1 = ((uint16_t *)((uint8_t *)dst + dst_stride))[i];
-    const int32_t q2 = ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[i];
-    const int32_t q3 = ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[i];
-    const int32_t q4 = ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[i];
-    const int32_t q5 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[i];
-    const int32_t q6 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[i];
-    const int32_t q7 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[i];
-    const int32_t steps0 = daedalus_absdiff(p1, p0);
-    const int32_t steps1 = daedalus_absdiff(p2, p1);
-    const int32_t steps2 = daedalus_absdiff(p3, p2);
-    const int32_t steps3 = daedalus_absdiff(q1, q0);
-    const int32_t steps4 = daedalus_absdiff(q2, q1);
-    const int32_t steps5 = daedalus_absdiff(q3, q2);
-    const int t42 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        steps1), steps2), steps3), steps4), steps5) <= limit_2) & (((daedalus_absdiff(p0,
-        q0) * 2) + (daedalus_absdiff(p1, q1) >> 1)) <= blimit_2);
-    const int t44 = daedalus_max(steps0, steps3) > thresh_2;
-    const int32_t t53 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
+    int32_t blimit_2 = blimit * 4;
+    int32_t limit_2 = limit * 4;
+    int32_t thresh_2 = thresh * 4;
+    int32_t p7 = ((uint16_t *)((uint8_t *)dst-8 * dst_stride))[i];
+    int32_t p6 = ((uint16_t *)((uint8_t *)dst-7 * dst_stride))[i];
+    int32_t p5 = ((uint16_t *)((uint8_t *)dst-6 * dst_stride))[i];
+    int32_t p4 = ((uint16_t *)((uint8_t *)dst-5 * dst_stride))[i];
+    int32_t p3 = ((uint16_t *)((uint8_t *)dst-4 * dst_stride))[i];
+    int32_t p2 = ((uint16_t *)((uint8_t *)dst-3 * dst_stride))[i];
+    int32_t p1 = ((uint16_t *)((uint8_t *)dst-2 * dst_stride))[i];
+    int32_t p0 = ((uint16_t *)((uint8_t *)dst-dst_stride))[i];
+    int32_t q0 = ((uint16_t *)(dst))[i];
+    int32_t q1 = ((uint16_t *)((uint8_t *)dst + dst_stride))[i];
+    int32_t q2 = ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[i];
+    int32_t q3 = ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[i];
+    int32_t q4 = ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[i];
+    int32_t q5 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[i];
+    int32_t q6 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[i];
+    int32_t q7 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[i];
+    int32_t steps0 = daedalus_absdiff(p1, p0);
+    int32_t steps1 = daedalus_absdiff(p2, p1);
+    int32_t steps2 = daedalus_absdiff(p3, p2);
+    int32_t steps3 = daedalus_absdiff(q1, q0);
+    int32_t steps4 = daedalus_absdiff(q2, q1);
+    int32_t steps5 = daedalus_absdiff(q3, q2);
+    int t42 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0, steps1),
+        steps2), steps3), steps4), steps5) <= limit_2) & (((daedalus_absdiff(p0, q0) * 2) +
+        (daedalus_absdiff(p1, q1) >> 1)) <= blimit_2);
+    int t44 = daedalus_max(steps0, steps3) > thresh_2;
+    int32_t t53 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
         daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
         daedalus_absdiff(q3, q0));
-    const int t54 = t53 <= 4;
-    const int32_t f = daedalus_clip(((q0 - p0) * 3) + (t44 ? daedalus_clip(p1 - q1, -512, 511) :
-        0), -512, 511);
-    const int32_t f1 = daedalus_min(f + 4, 511) >> 3;
-    const int32_t f2 = daedalus_min(f + 3, 511) >> 3;
-    const int32_t g = t44 ? 0 : ((f1 + 1) >> 1);
-    const int32_t moved0 = daedalus_clip(p1 + g, 0, 1023);
-    const int32_t moved1 = daedalus_clip(p0 + f2, 0, 1023);
-    const int32_t moved2 = daedalus_clip(q0 - f1, 0, 1023);
-    const int32_t moved3 = daedalus_clip(q1 - g, 0, 1023);
-    const int32_t t101 = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
-    const int32_t near0 = t54 ? ((t101 + 4) >> 3) : p2;
-    const int32_t t107 = t101 + (((p1 + q1) - p3) - p2);
-    const int32_t near1 = t54 ? ((t107 + 4) >> 3) : moved0;
-    const int32_t t113 = t107 + (((p0 + q2) - p3) - p1);
-    const int32_t near2 = t54 ? ((t113 + 4) >> 3) : moved1;
-    const int32_t t119 = t113 + (((q0 + q3) - p3) - p0);
-    const int32_t near3 = t54 ? ((t119 + 4) >> 3) : moved2;
-    const int32_t t125 = t119 + (((q1 + q3) - p2) - q0);
-    const int32_t near4 = t54 ? ((t125 + 4) >> 3) : moved3;
-    const int32_t sum8 = t125 + (((q2 + q3) - p1) - q1);
-    const int32_t near5 = t54 ? ((sum8 + 4) >> 3) : q2;
-    const int32_t t144 = ((((((((p7 * 7) + (p6 * 2)) + p5) + p4) + p3) + p2) + p1) + p0) + q0;
-    const int t147 = daedalus_max(t53,
+    int t54 = t53 <= 4;
+    int32_t f = daedalus_clip(((q0 - p0) * 3) + (t44 ? daedalus_clip(p1 - q1, -512, 511) : 0),
+        -512, 511);
+    int32_t f1 = daedalus_min(f + 4, 511) >> 3;
+    int32_t f2 = daedalus_min(f + 3, 511) >> 3;
+    int32_t g = t44 ? 0 : ((f1 + 1) >> 1);
+    int32_t moved0 = daedalus_clip(p1 + g, 0, 1023);
+    int32_t moved1 = daedalus_clip(p0 + f2, 0, 1023);
+    int32_t moved2 = daedalus_clip(q0 - f1, 0, 1023);
+    int32_t moved3 = daedalus_clip(q1 - g, 0, 1023);
+    int32_t t101 = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
+    int32_t near0 = t54 ? ((t101 + 4) >> 3) : p2;
+    int32_t t107 = t101 + (((p1 + q1) - p3) - p2);
+    int32_t near1 = t54 ? ((t107 + 4) >> 3) : moved0;
+    int32_t t113 = t107 + (((p0 + q2) - p3) - p1);
+    int32_t near2 = t54 ? ((t113 + 4) >> 3) : moved1;
+    int32_t t119 = t113 + (((q0 + q3) - p3) - p0);
+    int32_t near3 = t54 ? ((t119 + 4) >> 3) : moved2;
+    int32_t t125 = t119 + (((q1 + q3) - p2) - q0);
+    int32_t near4 = t54 ? ((t125 + 4) >> 3) : moved3;
+    int32_t sum8 = t125 + (((q2 + q3) - p1) - q1);
+    int32_t near5 = t54 ? ((sum8 + 4) >> 3) : q2;
+    int32_t t144 = ((((((((p7 * 7) + (p6 * 2)) + p5) + p4) + p3) + p2) + p1) + p0) + q0;
+    int t147 = daedalus_max(t53,
         daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_absdiff(p4, p0), daedalus_absdiff(p5, p0)), daedalus_absdiff(p6, p0)), daedalus_absdiff(p7, p0)), daedalus_absdiff(q4, q0)), daedalus_absdiff(q5, q0)), daedalus_absdiff(q6, q0)), daedalus_absdiff(q7, q0))) <= 4;
-    const int t148 = t42 & t147;
-    const int32_t t152 = t144 + (((p5 + q1) - p7) - p6);
-    const int32_t t157 = t152 + (((p4 + q2) - p7) - p5);
-    const int32_t t162 = t157 + (((p3 + q3) - p7) - p4);
-    const int32_t t167 = t162 + (((p2 + q4) - p7) - p3);
-    const int32_t t173 = t167 + (((p1 + q5) - p7) - p2);
-    const int32_t t179 = t173 + (((p0 + q6) - p7) - p1);
-    const int32_t t185 = t179 + (((q0 + q7) - p7) - p0);
-    const int32_t t191 = t185 + (((q1 + q7) - p6) - q0);
-    const int32_t t197 = t191 + (((q2 + q7) - p5) - q1);
-    const int32_t t203 = t197 + (((q3 + q7) - p4) - q2);
-    const int32_t t208 = t203 + (((q4 + q7) - p3) - q3);
-    const int32_t t213 = t208 + (((q5 + q7) - p2) - q4);
-    const int32_t sum16 = t213 + (((q6 + q7) - p1) - q5);
-    const int32_t out = (sum16 + 8) >> 4;
+    int t148 = t42 & t147;
+    int32_t t152 = t144 + (((p5 + q1) - p7) - p6);
+    int32_t t157 = t152 + (((p4 + q2) - p7) - p5);
+    int32_t t162 = t157 + (((p3 + q3) - p7) - p4);
+    int32_t t167 = t162 + (((p2 + q4) - p7) - p3);
+    int32_t t173 = t167 + (((p1 + q5) - p7) - p2);
+    int32_t t179 = t173 + (((p0 + q6) - p7) - p1);
+    int32_t t185 = t179 + (((q0 + q7) - p7) - p0);
+    int32_t t191 = t185 + (((q1 + q7) - p6) - q0);
+    int32_t t197 = t191 + (((q2 + q7) - p5) - q1);
+    int32_t t203 = t197 + (((q3 + q7) - p4) - q2);
+    int32_t t208 = t203 + (((q4 + q7) - p3) - q3);
+    int32_t t213 = t208 + (((q5 + q7) - p2) - q4);
+    int32_t sum16 = t213 + (((q6 + q7) - p1) - q5);
+    int32_t out = (sum16 + 8) >> 4;
     if (t148) {
       ((uint16_t *)((uint8_t *)dst-7 * dst_stride))[i] = (uint16_t)((t144 + 8) >> 4);
     }

@@ -14,36 +14,36 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 871fac299b4b7ff2
+ * Class full, input hash b8d0b8124ccc6865
  */
 static inline void one_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
   /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
-    const int32_t p3 = dst[i * dst_stride - 4];
-    const int32_t p2 = dst[i * dst_stride - 3];
-    const int32_t p1 = dst[i * dst_stride - 2];
-    const int32_t p0 = dst[i * dst_stride - 1];
-    const int32_t q0 = dst[i * dst_stride];
-    const int32_t q1 = dst[i * dst_stride + 1];
-    const int32_t q2 = dst[i * dst_stride + 2];
-    const int32_t q3 = dst[i * dst_stride + 3];
-    const int32_t steps0 = daedalus_absdiff(p1, p0);
-    const int32_t steps1 = daedalus_absdiff(p2, p1);
-    const int32_t steps2 = daedalus_absdiff(p3, p2);
-    const int32_t steps3 = daedalus_absdiff(q1, q0);
-    const int32_t steps4 = daedalus_absdiff(q2, q1);
-    const int32_t steps5 = daedalus_absdiff(q3, q2);
-    const int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        steps1), steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
+    int32_t p3 = dst[i * dst_stride - 4];
+    int32_t p2 = dst[i * dst_stride - 3];
+    int32_t p1 = dst[i * dst_stride - 2];
+    int32_t p0 = dst[i * dst_stride - 1];
+    int32_t q0 = dst[i * dst_stride];
+    int32_t q1 = dst[i * dst_stride + 1];
+    int32_t q2 = dst[i * dst_stride + 2];
+    int32_t q3 = dst[i * dst_stride + 3];
+    int32_t steps0 = daedalus_absdiff(p1, p0);
+    int32_t steps1 = daedalus_absdiff(p2, p1);
+    int32_t steps2 = daedalus_absdiff(p3, p2);
+    int32_t steps3 = daedalus_absdiff(q1, q0);
+    int32_t steps4 = daedalus_absdiff(q2, q1);
+    int32_t steps5 = daedalus_absdiff(q3, q2);
+    int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0, steps1),
+        steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
         (daedalus_absdiff(p1, q1) >> 1)) <= blimit);
-    const int32_t t31 = daedalus_max(steps0, steps3);
-    const int32_t f = daedalus_clip(((q0 - p0) * 3) + ((t31 > thresh) ? daedalus_clip(p1 - q1,
-        -128, 127) : 0), -128, 127);
-    const int32_t f1 = daedalus_min(f + 4, 127) >> 3;
-    const int32_t f2 = daedalus_min(f + 3, 127) >> 3;
-    const int32_t g = (f1 + 1) >> 1;
-    const int t58 = t30 & (t31 <= thresh);
+    int32_t t31 = daedalus_max(steps0, steps3);
+    int32_t f = daedalus_clip(((q0 - p0) * 3) + ((t31 > thresh) ? daedalus_clip(p1 - q1, -128,
+        127) : 0), -128, 127);
+    int32_t f1 = daedalus_min(f + 4, 127) >> 3;
+    int32_t f2 = daedalus_min(f + 3, 127) >> 3;
+    int32_t g = (f1 + 1) >> 1;
+    int t58 = t30 & (t31 <= thresh);
     if (t30) {
       dst[i * dst_stride - 1] = (uint8_t)daedalus_clip(p0 + f2, 0, 255);
     }

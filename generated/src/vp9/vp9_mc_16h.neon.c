@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 610747d999993ace
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 3f29ef58abb2d4f5
  */
 static inline void one_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -100,354 +100,311 @@ static inline void one_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 = vld1q_u8(&src[-3]);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vld1q_u8(&src[-2]);
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vld1q_u8(&src[-1]);
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vld1q_u8(&src[1]);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 = vld1q_u8(&src[2]);
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vld1q_u8(&src[3]);
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vld1q_u8(&src[4]);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + mx;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0 = vld1q_u8(&src[-3]);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vld1q_u8(&src[-2]);
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vld1q_u8(&src[-1]);
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vld1q_u8(&src[1]);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t pixels5 = vld1q_u8(&src[2]);
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vld1q_u8(&src[3]);
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vld1q_u8(&src[4]);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
   vst1q_u8(&dst[0], out);
-  const uint8x16_t pixels0_2 = vld1q_u8(&src_row1[-3]);
-  const uint8x16_t t73 = vsubq_u8(pixels0_2, k128);
-  const uint8x16_t pixels1_2 = vld1q_u8(&src_row1[-2]);
-  const uint8x16_t t75 = vsubq_u8(pixels1_2, k128);
-  const uint8x16_t pixels2_2 = vld1q_u8(&src_row1[-1]);
-  const uint8x16_t t77 = vsubq_u8(pixels2_2, k128);
-  const uint8x16_t pixels3_2 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t79 = vsubq_u8(pixels3_2, k128);
-  const uint8x16_t pixels4_2 = vld1q_u8(&src_row1[1]);
-  const uint8x16_t t81 = vsubq_u8(pixels4_2, k128);
-  const uint8x16_t pixels5_2 = vld1q_u8(&src_row1[2]);
-  const uint8x16_t t83 = vsubq_u8(pixels5_2, k128);
-  const uint8x16_t pixels6_2 = vld1q_u8(&src_row1[3]);
-  const uint8x16_t t85 = vsubq_u8(pixels6_2, k128);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row1[4]);
-  const uint8x16_t t87 = vsubq_u8(pixels7_2, k128);
-  const int16x8_t t89_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t73)), vget_low_s8(t31));
-  const int16x8_t t89_1 = vmull_high_s8(vreinterpretq_s8_u8(t73), t31);
-  const int16x8_t t91_0 = vmlal_s8(t89_0, vget_low_s8(vreinterpretq_s8_u8(t75)), vget_low_s8(t34));
-  const int16x8_t t91_1 = vmlal_high_s8(t89_1, vreinterpretq_s8_u8(t75), t34);
-  const int16x8_t t93_0 = vmlal_s8(t91_0, vget_low_s8(vreinterpretq_s8_u8(t77)), vget_low_s8(t38));
-  const int16x8_t t93_1 = vmlal_high_s8(t91_1, vreinterpretq_s8_u8(t77), t38);
-  const int16x8_t t95_0 = vmlal_s8(t93_0, vget_low_s8(vreinterpretq_s8_u8(t79)),
+  uint8x16_t pixels0_2 = vld1q_u8(&src_row1[-3]);
+  uint8x16_t t73 = vsubq_u8(pixels0_2, k128);
+  uint8x16_t pixels1_2 = vld1q_u8(&src_row1[-2]);
+  uint8x16_t t75 = vsubq_u8(pixels1_2, k128);
+  uint8x16_t pixels2_2 = vld1q_u8(&src_row1[-1]);
+  uint8x16_t t77 = vsubq_u8(pixels2_2, k128);
+  uint8x16_t pixels3_2 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t79 = vsubq_u8(pixels3_2, k128);
+  uint8x16_t pixels4_2 = vld1q_u8(&src_row1[1]);
+  uint8x16_t t81 = vsubq_u8(pixels4_2, k128);
+  uint8x16_t pixels5_2 = vld1q_u8(&src_row1[2]);
+  uint8x16_t t83 = vsubq_u8(pixels5_2, k128);
+  uint8x16_t pixels6_2 = vld1q_u8(&src_row1[3]);
+  uint8x16_t t85 = vsubq_u8(pixels6_2, k128);
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row1[4]);
+  uint8x16_t t87 = vsubq_u8(pixels7_2, k128);
+  int16x8_t t89_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t73)), vget_low_s8(t31));
+  int16x8_t t89_1 = vmull_high_s8(vreinterpretq_s8_u8(t73), t31);
+  int16x8_t t91_0 = vmlal_s8(t89_0, vget_low_s8(vreinterpretq_s8_u8(t75)), vget_low_s8(t34));
+  int16x8_t t91_1 = vmlal_high_s8(t89_1, vreinterpretq_s8_u8(t75), t34);
+  int16x8_t t93_0 = vmlal_s8(t91_0, vget_low_s8(vreinterpretq_s8_u8(t77)), vget_low_s8(t38));
+  int16x8_t t93_1 = vmlal_high_s8(t91_1, vreinterpretq_s8_u8(t77), t38);
+  int16x8_t t95_0 = vmlal_s8(t93_0, vget_low_s8(vreinterpretq_s8_u8(t79)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t95_1 = vmlal_high_s8(t93_1, vreinterpretq_s8_u8(t79), vreinterpretq_s8_u8(t42));
-  const int16x8_t t97_0 = vmlal_s8(t95_0, vget_low_s8(vreinterpretq_s8_u8(t81)),
+  int16x8_t t95_1 = vmlal_high_s8(t93_1, vreinterpretq_s8_u8(t79), vreinterpretq_s8_u8(t42));
+  int16x8_t t97_0 = vmlal_s8(t95_0, vget_low_s8(vreinterpretq_s8_u8(t81)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t97_1 = vmlal_high_s8(t95_1, vreinterpretq_s8_u8(t81), vreinterpretq_s8_u8(t46));
-  const int16x8_t t99_0 = vmlal_s8(t97_0, vget_low_s8(vreinterpretq_s8_u8(t83)), vget_low_s8(t50));
-  const int16x8_t t99_1 = vmlal_high_s8(t97_1, vreinterpretq_s8_u8(t83), t50);
-  const int16x8_t t101_0 = vmlal_s8(t99_0, vget_low_s8(vreinterpretq_s8_u8(t85)), vget_low_s8(t54));
-  const int16x8_t t101_1 = vmlal_high_s8(t99_1, vreinterpretq_s8_u8(t85), t54);
-  const int16x8_t t103_0 = vmlal_s8(t101_0, vget_low_s8(vreinterpretq_s8_u8(t87)),
-      vget_low_s8(t58));
-  const int16x8_t t103_1 = vmlal_high_s8(t101_1, vreinterpretq_s8_u8(t87), t58);
-  const int8x16_t t105_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t103_0, 7), t103_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t105_sat), k128);
+  int16x8_t t97_1 = vmlal_high_s8(t95_1, vreinterpretq_s8_u8(t81), vreinterpretq_s8_u8(t46));
+  int16x8_t t99_0 = vmlal_s8(t97_0, vget_low_s8(vreinterpretq_s8_u8(t83)), vget_low_s8(t50));
+  int16x8_t t99_1 = vmlal_high_s8(t97_1, vreinterpretq_s8_u8(t83), t50);
+  int16x8_t t101_0 = vmlal_s8(t99_0, vget_low_s8(vreinterpretq_s8_u8(t85)), vget_low_s8(t54));
+  int16x8_t t101_1 = vmlal_high_s8(t99_1, vreinterpretq_s8_u8(t85), t54);
+  int16x8_t t103_0 = vmlal_s8(t101_0, vget_low_s8(vreinterpretq_s8_u8(t87)), vget_low_s8(t58));
+  int16x8_t t103_1 = vmlal_high_s8(t101_1, vreinterpretq_s8_u8(t87), t58);
+  int8x16_t t105_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t103_0, 7), t103_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t105_sat), k128);
   vst1q_u8(&dst_row1[0], out_2);
-  const uint8x16_t pixels0_3 = vld1q_u8(&src_row2[-3]);
-  const uint8x16_t t116 = vsubq_u8(pixels0_3, k128);
-  const uint8x16_t pixels1_3 = vld1q_u8(&src_row2[-2]);
-  const uint8x16_t t118 = vsubq_u8(pixels1_3, k128);
-  const uint8x16_t pixels2_3 = vld1q_u8(&src_row2[-1]);
-  const uint8x16_t t120 = vsubq_u8(pixels2_3, k128);
-  const uint8x16_t pixels3_3 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t122 = vsubq_u8(pixels3_3, k128);
-  const uint8x16_t pixels4_3 = vld1q_u8(&src_row2[1]);
-  const uint8x16_t t124 = vsubq_u8(pixels4_3, k128);
-  const uint8x16_t pixels5_3 = vld1q_u8(&src_row2[2]);
-  const uint8x16_t t126 = vsubq_u8(pixels5_3, k128);
-  const uint8x16_t pixels6_3 = vld1q_u8(&src_row2[3]);
-  const uint8x16_t t128 = vsubq_u8(pixels6_3, k128);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row2[4]);
-  const uint8x16_t t130 = vsubq_u8(pixels7_3, k128);
-  const int16x8_t t132_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t116)), vget_low_s8(t31));
-  const int16x8_t t132_1 = vmull_high_s8(vreinterpretq_s8_u8(t116), t31);
-  const int16x8_t t134_0 = vmlal_s8(t132_0, vget_low_s8(vreinterpretq_s8_u8(t118)),
-      vget_low_s8(t34));
-  const int16x8_t t134_1 = vmlal_high_s8(t132_1, vreinterpretq_s8_u8(t118), t34);
-  const int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t120)),
-      vget_low_s8(t38));
-  const int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t120), t38);
-  const int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t122)),
+  uint8x16_t pixels0_3 = vld1q_u8(&src_row2[-3]);
+  uint8x16_t t116 = vsubq_u8(pixels0_3, k128);
+  uint8x16_t pixels1_3 = vld1q_u8(&src_row2[-2]);
+  uint8x16_t t118 = vsubq_u8(pixels1_3, k128);
+  uint8x16_t pixels2_3 = vld1q_u8(&src_row2[-1]);
+  uint8x16_t t120 = vsubq_u8(pixels2_3, k128);
+  uint8x16_t pixels3_3 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t122 = vsubq_u8(pixels3_3, k128);
+  uint8x16_t pixels4_3 = vld1q_u8(&src_row2[1]);
+  uint8x16_t t124 = vsubq_u8(pixels4_3, k128);
+  uint8x16_t pixels5_3 = vld1q_u8(&src_row2[2]);
+  uint8x16_t t126 = vsubq_u8(pixels5_3, k128);
+  uint8x16_t pixels6_3 = vld1q_u8(&src_row2[3]);
+  uint8x16_t t128 = vsubq_u8(pixels6_3, k128);
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row2[4]);
+  uint8x16_t t130 = vsubq_u8(pixels7_3, k128);
+  int16x8_t t132_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t116)), vget_low_s8(t31));
+  int16x8_t t132_1 = vmull_high_s8(vreinterpretq_s8_u8(t116), t31);
+  int16x8_t t134_0 = vmlal_s8(t132_0, vget_low_s8(vreinterpretq_s8_u8(t118)), vget_low_s8(t34));
+  int16x8_t t134_1 = vmlal_high_s8(t132_1, vreinterpretq_s8_u8(t118), t34);
+  int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t120)), vget_low_s8(t38));
+  int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t120), t38);
+  int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t122)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t122),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)),
+  int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t122), vreinterpretq_s8_u8(t42));
+  int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)),
-      vget_low_s8(t50));
-  const int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t50);
-  const int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)),
-      vget_low_s8(t54));
-  const int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128), t54);
-  const int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)),
-      vget_low_s8(t58));
-  const int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130), t58);
-  const int8x16_t t148_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t146_0, 7), t146_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t148_sat), k128);
+  int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124), vreinterpretq_s8_u8(t46));
+  int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)), vget_low_s8(t50));
+  int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t50);
+  int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)), vget_low_s8(t54));
+  int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128), t54);
+  int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)), vget_low_s8(t58));
+  int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130), t58);
+  int8x16_t t148_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t146_0, 7), t146_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t148_sat), k128);
   vst1q_u8(&dst_row2[0], out_3);
-  const uint8x16_t pixels0_4 = vld1q_u8(&src_row3[-3]);
-  const uint8x16_t t159 = vsubq_u8(pixels0_4, k128);
-  const uint8x16_t pixels1_4 = vld1q_u8(&src_row3[-2]);
-  const uint8x16_t t161 = vsubq_u8(pixels1_4, k128);
-  const uint8x16_t pixels2_4 = vld1q_u8(&src_row3[-1]);
-  const uint8x16_t t163 = vsubq_u8(pixels2_4, k128);
-  const uint8x16_t pixels3_4 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t165 = vsubq_u8(pixels3_4, k128);
-  const uint8x16_t pixels4_4 = vld1q_u8(&src_row3[1]);
-  const uint8x16_t t167 = vsubq_u8(pixels4_4, k128);
-  const uint8x16_t pixels5_4 = vld1q_u8(&src_row3[2]);
-  const uint8x16_t t169 = vsubq_u8(pixels5_4, k128);
-  const uint8x16_t pixels6_4 = vld1q_u8(&src_row3[3]);
-  const uint8x16_t t171 = vsubq_u8(pixels6_4, k128);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row3[4]);
-  const uint8x16_t t173 = vsubq_u8(pixels7_4, k128);
-  const int16x8_t t175_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t159)), vget_low_s8(t31));
-  const int16x8_t t175_1 = vmull_high_s8(vreinterpretq_s8_u8(t159), t31);
-  const int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t161)),
-      vget_low_s8(t34));
-  const int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t161), t34);
-  const int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t163)),
-      vget_low_s8(t38));
-  const int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t163), t38);
-  const int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t165)),
+  uint8x16_t pixels0_4 = vld1q_u8(&src_row3[-3]);
+  uint8x16_t t159 = vsubq_u8(pixels0_4, k128);
+  uint8x16_t pixels1_4 = vld1q_u8(&src_row3[-2]);
+  uint8x16_t t161 = vsubq_u8(pixels1_4, k128);
+  uint8x16_t pixels2_4 = vld1q_u8(&src_row3[-1]);
+  uint8x16_t t163 = vsubq_u8(pixels2_4, k128);
+  uint8x16_t pixels3_4 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t165 = vsubq_u8(pixels3_4, k128);
+  uint8x16_t pixels4_4 = vld1q_u8(&src_row3[1]);
+  uint8x16_t t167 = vsubq_u8(pixels4_4, k128);
+  uint8x16_t pixels5_4 = vld1q_u8(&src_row3[2]);
+  uint8x16_t t169 = vsubq_u8(pixels5_4, k128);
+  uint8x16_t pixels6_4 = vld1q_u8(&src_row3[3]);
+  uint8x16_t t171 = vsubq_u8(pixels6_4, k128);
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row3[4]);
+  uint8x16_t t173 = vsubq_u8(pixels7_4, k128);
+  int16x8_t t175_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t159)), vget_low_s8(t31));
+  int16x8_t t175_1 = vmull_high_s8(vreinterpretq_s8_u8(t159), t31);
+  int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t161)), vget_low_s8(t34));
+  int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t161), t34);
+  int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t163)), vget_low_s8(t38));
+  int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t163), t38);
+  int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t165)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t165),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t167)),
+  int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t165), vreinterpretq_s8_u8(t42));
+  int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t167)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t167),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)),
-      vget_low_s8(t50));
-  const int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t50);
-  const int16x8_t t187_0 = vmlal_s8(t185_0, vget_low_s8(vreinterpretq_s8_u8(t171)),
-      vget_low_s8(t54));
-  const int16x8_t t187_1 = vmlal_high_s8(t185_1, vreinterpretq_s8_u8(t171), t54);
-  const int16x8_t t189_0 = vmlal_s8(t187_0, vget_low_s8(vreinterpretq_s8_u8(t173)),
-      vget_low_s8(t58));
-  const int16x8_t t189_1 = vmlal_high_s8(t187_1, vreinterpretq_s8_u8(t173), t58);
-  const int8x16_t t191_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t189_0, 7), t189_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t191_sat), k128);
+  int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t167), vreinterpretq_s8_u8(t46));
+  int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t50));
+  int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t50);
+  int16x8_t t187_0 = vmlal_s8(t185_0, vget_low_s8(vreinterpretq_s8_u8(t171)), vget_low_s8(t54));
+  int16x8_t t187_1 = vmlal_high_s8(t185_1, vreinterpretq_s8_u8(t171), t54);
+  int16x8_t t189_0 = vmlal_s8(t187_0, vget_low_s8(vreinterpretq_s8_u8(t173)), vget_low_s8(t58));
+  int16x8_t t189_1 = vmlal_high_s8(t187_1, vreinterpretq_s8_u8(t173), t58);
+  int8x16_t t191_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t189_0, 7), t189_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t191_sat), k128);
   vst1q_u8(&dst_row3[0], out_4);
-  const uint8x16_t pixels0_5 = vld1q_u8(&src_row4[-3]);
-  const uint8x16_t t202 = vsubq_u8(pixels0_5, k128);
-  const uint8x16_t pixels1_5 = vld1q_u8(&src_row4[-2]);
-  const uint8x16_t t204 = vsubq_u8(pixels1_5, k128);
-  const uint8x16_t pixels2_5 = vld1q_u8(&src_row4[-1]);
-  const uint8x16_t t206 = vsubq_u8(pixels2_5, k128);
-  const uint8x16_t pixels3_5 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t208 = vsubq_u8(pixels3_5, k128);
-  const uint8x16_t pixels4_5 = vld1q_u8(&src_row4[1]);
-  const uint8x16_t t210 = vsubq_u8(pixels4_5, k128);
-  const uint8x16_t pixels5_5 = vld1q_u8(&src_row4[2]);
-  const uint8x16_t t212 = vsubq_u8(pixels5_5, k128);
-  const uint8x16_t pixels6_5 = vld1q_u8(&src_row4[3]);
-  const uint8x16_t t214 = vsubq_u8(pixels6_5, k128);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row4[4]);
-  const uint8x16_t t216 = vsubq_u8(pixels7_5, k128);
-  const int16x8_t t218_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t202)), vget_low_s8(t31));
-  const int16x8_t t218_1 = vmull_high_s8(vreinterpretq_s8_u8(t202), t31);
-  const int16x8_t t220_0 = vmlal_s8(t218_0, vget_low_s8(vreinterpretq_s8_u8(t204)),
-      vget_low_s8(t34));
-  const int16x8_t t220_1 = vmlal_high_s8(t218_1, vreinterpretq_s8_u8(t204), t34);
-  const int16x8_t t222_0 = vmlal_s8(t220_0, vget_low_s8(vreinterpretq_s8_u8(t206)),
-      vget_low_s8(t38));
-  const int16x8_t t222_1 = vmlal_high_s8(t220_1, vreinterpretq_s8_u8(t206), t38);
-  const int16x8_t t224_0 = vmlal_s8(t222_0, vget_low_s8(vreinterpretq_s8_u8(t208)),
+  uint8x16_t pixels0_5 = vld1q_u8(&src_row4[-3]);
+  uint8x16_t t202 = vsubq_u8(pixels0_5, k128);
+  uint8x16_t pixels1_5 = vld1q_u8(&src_row4[-2]);
+  uint8x16_t t204 = vsubq_u8(pixels1_5, k128);
+  uint8x16_t pixels2_5 = vld1q_u8(&src_row4[-1]);
+  uint8x16_t t206 = vsubq_u8(pixels2_5, k128);
+  uint8x16_t pixels3_5 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t208 = vsubq_u8(pixels3_5, k128);
+  uint8x16_t pixels4_5 = vld1q_u8(&src_row4[1]);
+  uint8x16_t t210 = vsubq_u8(pixels4_5, k128);
+  uint8x16_t pixels5_5 = vld1q_u8(&src_row4[2]);
+  uint8x16_t t212 = vsubq_u8(pixels5_5, k128);
+  uint8x16_t pixels6_5 = vld1q_u8(&src_row4[3]);
+  uint8x16_t t214 = vsubq_u8(pixels6_5, k128);
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row4[4]);
+  uint8x16_t t216 = vsubq_u8(pixels7_5, k128);
+  int16x8_t t218_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t202)), vget_low_s8(t31));
+  int16x8_t t218_1 = vmull_high_s8(vreinterpretq_s8_u8(t202), t31);
+  int16x8_t t220_0 = vmlal_s8(t218_0, vget_low_s8(vreinterpretq_s8_u8(t204)), vget_low_s8(t34));
+  int16x8_t t220_1 = vmlal_high_s8(t218_1, vreinterpretq_s8_u8(t204), t34);
+  int16x8_t t222_0 = vmlal_s8(t220_0, vget_low_s8(vreinterpretq_s8_u8(t206)), vget_low_s8(t38));
+  int16x8_t t222_1 = vmlal_high_s8(t220_1, vreinterpretq_s8_u8(t206), t38);
+  int16x8_t t224_0 = vmlal_s8(t222_0, vget_low_s8(vreinterpretq_s8_u8(t208)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t224_1 = vmlal_high_s8(t222_1, vreinterpretq_s8_u8(t208),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t226_0 = vmlal_s8(t224_0, vget_low_s8(vreinterpretq_s8_u8(t210)),
+  int16x8_t t224_1 = vmlal_high_s8(t222_1, vreinterpretq_s8_u8(t208), vreinterpretq_s8_u8(t42));
+  int16x8_t t226_0 = vmlal_s8(t224_0, vget_low_s8(vreinterpretq_s8_u8(t210)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t226_1 = vmlal_high_s8(t224_1, vreinterpretq_s8_u8(t210),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t228_0 = vmlal_s8(t226_0, vget_low_s8(vreinterpretq_s8_u8(t212)),
-      vget_low_s8(t50));
-  const int16x8_t t228_1 = vmlal_high_s8(t226_1, vreinterpretq_s8_u8(t212), t50);
-  const int16x8_t t230_0 = vmlal_s8(t228_0, vget_low_s8(vreinterpretq_s8_u8(t214)),
-      vget_low_s8(t54));
-  const int16x8_t t230_1 = vmlal_high_s8(t228_1, vreinterpretq_s8_u8(t214), t54);
-  const int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)),
-      vget_low_s8(t58));
-  const int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t58);
-  const int8x16_t t234_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t232_0, 7), t232_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t234_sat), k128);
+  int16x8_t t226_1 = vmlal_high_s8(t224_1, vreinterpretq_s8_u8(t210), vreinterpretq_s8_u8(t46));
+  int16x8_t t228_0 = vmlal_s8(t226_0, vget_low_s8(vreinterpretq_s8_u8(t212)), vget_low_s8(t50));
+  int16x8_t t228_1 = vmlal_high_s8(t226_1, vreinterpretq_s8_u8(t212), t50);
+  int16x8_t t230_0 = vmlal_s8(t228_0, vget_low_s8(vreinterpretq_s8_u8(t214)), vget_low_s8(t54));
+  int16x8_t t230_1 = vmlal_high_s8(t228_1, vreinterpretq_s8_u8(t214), t54);
+  int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)), vget_low_s8(t58));
+  int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t58);
+  int8x16_t t234_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t232_0, 7), t232_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t234_sat), k128);
   vst1q_u8(&dst_row4[0], out_5);
-  const uint8x16_t pixels0_6 = vld1q_u8(&src_row5[-3]);
-  const uint8x16_t t245 = vsubq_u8(pixels0_6, k128);
-  const uint8x16_t pixels1_6 = vld1q_u8(&src_row5[-2]);
-  const uint8x16_t t247 = vsubq_u8(pixels1_6, k128);
-  const uint8x16_t pixels2_6 = vld1q_u8(&src_row5[-1]);
-  const uint8x16_t t249 = vsubq_u8(pixels2_6, k128);
-  const uint8x16_t pixels3_6 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t251 = vsubq_u8(pixels3_6, k128);
-  const uint8x16_t pixels4_6 = vld1q_u8(&src_row5[1]);
-  const uint8x16_t t253 = vsubq_u8(pixels4_6, k128);
-  const uint8x16_t pixels5_6 = vld1q_u8(&src_row5[2]);
-  const uint8x16_t t255 = vsubq_u8(pixels5_6, k128);
-  const uint8x16_t pixels6_6 = vld1q_u8(&src_row5[3]);
-  const uint8x16_t t257 = vsubq_u8(pixels6_6, k128);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row5[4]);
-  const uint8x16_t t259 = vsubq_u8(pixels7_6, k128);
-  const int16x8_t t261_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t245)), vget_low_s8(t31));
-  const int16x8_t t261_1 = vmull_high_s8(vreinterpretq_s8_u8(t245), t31);
-  const int16x8_t t263_0 = vmlal_s8(t261_0, vget_low_s8(vreinterpretq_s8_u8(t247)),
-      vget_low_s8(t34));
-  const int16x8_t t263_1 = vmlal_high_s8(t261_1, vreinterpretq_s8_u8(t247), t34);
-  const int16x8_t t265_0 = vmlal_s8(t263_0, vget_low_s8(vreinterpretq_s8_u8(t249)),
-      vget_low_s8(t38));
-  const int16x8_t t265_1 = vmlal_high_s8(t263_1, vreinterpretq_s8_u8(t249), t38);
-  const int16x8_t t267_0 = vmlal_s8(t265_0, vget_low_s8(vreinterpretq_s8_u8(t251)),
+  uint8x16_t pixels0_6 = vld1q_u8(&src_row5[-3]);
+  uint8x16_t t245 = vsubq_u8(pixels0_6, k128);
+  uint8x16_t pixels1_6 = vld1q_u8(&src_row5[-2]);
+  uint8x16_t t247 = vsubq_u8(pixels1_6, k128);
+  uint8x16_t pixels2_6 = vld1q_u8(&src_row5[-1]);
+  uint8x16_t t249 = vsubq_u8(pixels2_6, k128);
+  uint8x16_t pixels3_6 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t251 = vsubq_u8(pixels3_6, k128);
+  uint8x16_t pixels4_6 = vld1q_u8(&src_row5[1]);
+  uint8x16_t t253 = vsubq_u8(pixels4_6, k128);
+  uint8x16_t pixels5_6 = vld1q_u8(&src_row5[2]);
+  uint8x16_t t255 = vsubq_u8(pixels5_6, k128);
+  uint8x16_t pixels6_6 = vld1q_u8(&src_row5[3]);
+  uint8x16_t t257 = vsubq_u8(pixels6_6, k128);
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row5[4]);
+  uint8x16_t t259 = vsubq_u8(pixels7_6, k128);
+  int16x8_t t261_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t245)), vget_low_s8(t31));
+  int16x8_t t261_1 = vmull_high_s8(vreinterpretq_s8_u8(t245), t31);
+  int16x8_t t263_0 = vmlal_s8(t261_0, vget_low_s8(vreinterpretq_s8_u8(t247)), vget_low_s8(t34));
+  int16x8_t t263_1 = vmlal_high_s8(t261_1, vreinterpretq_s8_u8(t247), t34);
+  int16x8_t t265_0 = vmlal_s8(t263_0, vget_low_s8(vreinterpretq_s8_u8(t249)), vget_low_s8(t38));
+  int16x8_t t265_1 = vmlal_high_s8(t263_1, vreinterpretq_s8_u8(t249), t38);
+  int16x8_t t267_0 = vmlal_s8(t265_0, vget_low_s8(vreinterpretq_s8_u8(t251)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t267_1 = vmlal_high_s8(t265_1, vreinterpretq_s8_u8(t251),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t269_0 = vmlal_s8(t267_0, vget_low_s8(vreinterpretq_s8_u8(t253)),
+  int16x8_t t267_1 = vmlal_high_s8(t265_1, vreinterpretq_s8_u8(t251), vreinterpretq_s8_u8(t42));
+  int16x8_t t269_0 = vmlal_s8(t267_0, vget_low_s8(vreinterpretq_s8_u8(t253)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t269_1 = vmlal_high_s8(t267_1, vreinterpretq_s8_u8(t253),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t271_0 = vmlal_s8(t269_0, vget_low_s8(vreinterpretq_s8_u8(t255)),
-      vget_low_s8(t50));
-  const int16x8_t t271_1 = vmlal_high_s8(t269_1, vreinterpretq_s8_u8(t255), t50);
-  const int16x8_t t273_0 = vmlal_s8(t271_0, vget_low_s8(vreinterpretq_s8_u8(t257)),
-      vget_low_s8(t54));
-  const int16x8_t t273_1 = vmlal_high_s8(t271_1, vreinterpretq_s8_u8(t257), t54);
-  const int16x8_t t275_0 = vmlal_s8(t273_0, vget_low_s8(vreinterpretq_s8_u8(t259)),
-      vget_low_s8(t58));
-  const int16x8_t t275_1 = vmlal_high_s8(t273_1, vreinterpretq_s8_u8(t259), t58);
-  const int8x16_t t277_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t275_0, 7), t275_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t277_sat), k128);
+  int16x8_t t269_1 = vmlal_high_s8(t267_1, vreinterpretq_s8_u8(t253), vreinterpretq_s8_u8(t46));
+  int16x8_t t271_0 = vmlal_s8(t269_0, vget_low_s8(vreinterpretq_s8_u8(t255)), vget_low_s8(t50));
+  int16x8_t t271_1 = vmlal_high_s8(t269_1, vreinterpretq_s8_u8(t255), t50);
+  int16x8_t t273_0 = vmlal_s8(t271_0, vget_low_s8(vreinterpretq_s8_u8(t257)), vget_low_s8(t54));
+  int16x8_t t273_1 = vmlal_high_s8(t271_1, vreinterpretq_s8_u8(t257), t54);
+  int16x8_t t275_0 = vmlal_s8(t273_0, vget_low_s8(vreinterpretq_s8_u8(t259)), vget_low_s8(t58));
+  int16x8_t t275_1 = vmlal_high_s8(t273_1, vreinterpretq_s8_u8(t259), t58);
+  int8x16_t t277_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t275_0, 7), t275_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t277_sat), k128);
   vst1q_u8(&dst_row5[0], out_6);
-  const uint8x16_t pixels0_7 = vld1q_u8(&src_row6[-3]);
-  const uint8x16_t t288 = vsubq_u8(pixels0_7, k128);
-  const uint8x16_t pixels1_7 = vld1q_u8(&src_row6[-2]);
-  const uint8x16_t t290 = vsubq_u8(pixels1_7, k128);
-  const uint8x16_t pixels2_7 = vld1q_u8(&src_row6[-1]);
-  const uint8x16_t t292 = vsubq_u8(pixels2_7, k128);
-  const uint8x16_t pixels3_7 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t294 = vsubq_u8(pixels3_7, k128);
-  const uint8x16_t pixels4_7 = vld1q_u8(&src_row6[1]);
-  const uint8x16_t t296 = vsubq_u8(pixels4_7, k128);
-  const uint8x16_t pixels5_7 = vld1q_u8(&src_row6[2]);
-  const uint8x16_t t298 = vsubq_u8(pixels5_7, k128);
-  const uint8x16_t pixels6_7 = vld1q_u8(&src_row6[3]);
-  const uint8x16_t t300 = vsubq_u8(pixels6_7, k128);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row6[4]);
-  const uint8x16_t t302 = vsubq_u8(pixels7_7, k128);
-  const int16x8_t t304_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t288)), vget_low_s8(t31));
-  const int16x8_t t304_1 = vmull_high_s8(vreinterpretq_s8_u8(t288), t31);
-  const int16x8_t t306_0 = vmlal_s8(t304_0, vget_low_s8(vreinterpretq_s8_u8(t290)),
-      vget_low_s8(t34));
-  const int16x8_t t306_1 = vmlal_high_s8(t304_1, vreinterpretq_s8_u8(t290), t34);
-  const int16x8_t t308_0 = vmlal_s8(t306_0, vget_low_s8(vreinterpretq_s8_u8(t292)),
-      vget_low_s8(t38));
-  const int16x8_t t308_1 = vmlal_high_s8(t306_1, vreinterpretq_s8_u8(t292), t38);
-  const int16x8_t t310_0 = vmlal_s8(t308_0, vget_low_s8(vreinterpretq_s8_u8(t294)),
+  uint8x16_t pixels0_7 = vld1q_u8(&src_row6[-3]);
+  uint8x16_t t288 = vsubq_u8(pixels0_7, k128);
+  uint8x16_t pixels1_7 = vld1q_u8(&src_row6[-2]);
+  uint8x16_t t290 = vsubq_u8(pixels1_7, k128);
+  uint8x16_t pixels2_7 = vld1q_u8(&src_row6[-1]);
+  uint8x16_t t292 = vsubq_u8(pixels2_7, k128);
+  uint8x16_t pixels3_7 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t294 = vsubq_u8(pixels3_7, k128);
+  uint8x16_t pixels4_7 = vld1q_u8(&src_row6[1]);
+  uint8x16_t t296 = vsubq_u8(pixels4_7, k128);
+  uint8x16_t pixels5_7 = vld1q_u8(&src_row6[2]);
+  uint8x16_t t298 = vsubq_u8(pixels5_7, k128);
+  uint8x16_t pixels6_7 = vld1q_u8(&src_row6[3]);
+  uint8x16_t t300 = vsubq_u8(pixels6_7, k128);
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row6[4]);
+  uint8x16_t t302 = vsubq_u8(pixels7_7, k128);
+  int16x8_t t304_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t288)), vget_low_s8(t31));
+  int16x8_t t304_1 = vmull_high_s8(vreinterpretq_s8_u8(t288), t31);
+  int16x8_t t306_0 = vmlal_s8(t304_0, vget_low_s8(vreinterpretq_s8_u8(t290)), vget_low_s8(t34));
+  int16x8_t t306_1 = vmlal_high_s8(t304_1, vreinterpretq_s8_u8(t290), t34);
+  int16x8_t t308_0 = vmlal_s8(t306_0, vget_low_s8(vreinterpretq_s8_u8(t292)), vget_low_s8(t38));
+  int16x8_t t308_1 = vmlal_high_s8(t306_1, vreinterpretq_s8_u8(t292), t38);
+  int16x8_t t310_0 = vmlal_s8(t308_0, vget_low_s8(vreinterpretq_s8_u8(t294)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t310_1 = vmlal_high_s8(t308_1, vreinterpretq_s8_u8(t294),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t312_0 = vmlal_s8(t310_0, vget_low_s8(vreinterpretq_s8_u8(t296)),
+  int16x8_t t310_1 = vmlal_high_s8(t308_1, vreinterpretq_s8_u8(t294), vreinterpretq_s8_u8(t42));
+  int16x8_t t312_0 = vmlal_s8(t310_0, vget_low_s8(vreinterpretq_s8_u8(t296)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t312_1 = vmlal_high_s8(t310_1, vreinterpretq_s8_u8(t296),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t314_0 = vmlal_s8(t312_0, vget_low_s8(vreinterpretq_s8_u8(t298)),
-      vget_low_s8(t50));
-  const int16x8_t t314_1 = vmlal_high_s8(t312_1, vreinterpretq_s8_u8(t298), t50);
-  const int16x8_t t316_0 = vmlal_s8(t314_0, vget_low_s8(vreinterpretq_s8_u8(t300)),
-      vget_low_s8(t54));
-  const int16x8_t t316_1 = vmlal_high_s8(t314_1, vreinterpretq_s8_u8(t300), t54);
-  const int16x8_t t318_0 = vmlal_s8(t316_0, vget_low_s8(vreinterpretq_s8_u8(t302)),
-      vget_low_s8(t58));
-  const int16x8_t t318_1 = vmlal_high_s8(t316_1, vreinterpretq_s8_u8(t302), t58);
-  const int8x16_t t320_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t318_0, 7), t318_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t320_sat), k128);
+  int16x8_t t312_1 = vmlal_high_s8(t310_1, vreinterpretq_s8_u8(t296), vreinterpretq_s8_u8(t46));
+  int16x8_t t314_0 = vmlal_s8(t312_0, vget_low_s8(vreinterpretq_s8_u8(t298)), vget_low_s8(t50));
+  int16x8_t t314_1 = vmlal_high_s8(t312_1, vreinterpretq_s8_u8(t298), t50);
+  int16x8_t t316_0 = vmlal_s8(t314_0, vget_low_s8(vreinterpretq_s8_u8(t300)), vget_low_s8(t54));
+  int16x8_t t316_1 = vmlal_high_s8(t314_1, vreinterpretq_s8_u8(t300), t54);
+  int16x8_t t318_0 = vmlal_s8(t316_0, vget_low_s8(vreinterpretq_s8_u8(t302)), vget_low_s8(t58));
+  int16x8_t t318_1 = vmlal_high_s8(t316_1, vreinterpretq_s8_u8(t302), t58);
+  int8x16_t t320_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t318_0, 7), t318_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t320_sat), k128);
   vst1q_u8(&dst_row6[0], out_7);
-  const uint8x16_t pixels0_8 = vld1q_u8(&src_row7[-3]);
-  const uint8x16_t t331 = vsubq_u8(pixels0_8, k128);
-  const uint8x16_t pixels1_8 = vld1q_u8(&src_row7[-2]);
-  const uint8x16_t t333 = vsubq_u8(pixels1_8, k128);
-  const uint8x16_t pixels2_8 = vld1q_u8(&src_row7[-1]);
-  const uint8x16_t t335 = vsubq_u8(pixels2_8, k128);
-  const uint8x16_t pixels3_8 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t337 = vsubq_u8(pixels3_8, k128);
-  const uint8x16_t pixels4_8 = vld1q_u8(&src_row7[1]);
-  const uint8x16_t t339 = vsubq_u8(pixels4_8, k128);
-  const uint8x16_t pixels5_8 = vld1q_u8(&src_row7[2]);
-  const uint8x16_t t341 = vsubq_u8(pixels5_8, k128);
-  const uint8x16_t pixels6_8 = vld1q_u8(&src_row7[3]);
-  const uint8x16_t t343 = vsubq_u8(pixels6_8, k128);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row7[4]);
-  const uint8x16_t t345 = vsubq_u8(pixels7_8, k128);
-  const int16x8_t t347_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t331)), vget_low_s8(t31));
-  const int16x8_t t347_1 = vmull_high_s8(vreinterpretq_s8_u8(t331), t31);
-  const int16x8_t t349_0 = vmlal_s8(t347_0, vget_low_s8(vreinterpretq_s8_u8(t333)),
-      vget_low_s8(t34));
-  const int16x8_t t349_1 = vmlal_high_s8(t347_1, vreinterpretq_s8_u8(t333), t34);
-  const int16x8_t t351_0 = vmlal_s8(t349_0, vget_low_s8(vreinterpretq_s8_u8(t335)),
-      vget_low_s8(t38));
-  const int16x8_t t351_1 = vmlal_high_s8(t349_1, vreinterpretq_s8_u8(t335), t38);
-  const int16x8_t t353_0 = vmlal_s8(t351_0, vget_low_s8(vreinterpretq_s8_u8(t337)),
+  uint8x16_t pixels0_8 = vld1q_u8(&src_row7[-3]);
+  uint8x16_t t331 = vsubq_u8(pixels0_8, k128);
+  uint8x16_t pixels1_8 = vld1q_u8(&src_row7[-2]);
+  uint8x16_t t333 = vsubq_u8(pixels1_8, k128);
+  uint8x16_t pixels2_8 = vld1q_u8(&src_row7[-1]);
+  uint8x16_t t335 = vsubq_u8(pixels2_8, k128);
+  uint8x16_t pixels3_8 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t337 = vsubq_u8(pixels3_8, k128);
+  uint8x16_t pixels4_8 = vld1q_u8(&src_row7[1]);
+  uint8x16_t t339 = vsubq_u8(pixels4_8, k128);
+  uint8x16_t pixels5_8 = vld1q_u8(&src_row7[2]);
+  uint8x16_t t341 = vsubq_u8(pixels5_8, k128);
+  uint8x16_t pixels6_8 = vld1q_u8(&src_row7[3]);
+  uint8x16_t t343 = vsubq_u8(pixels6_8, k128);
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row7[4]);
+  uint8x16_t t345 = vsubq_u8(pixels7_8, k128);
+  int16x8_t t347_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t331)), vget_low_s8(t31));
+  int16x8_t t347_1 = vmull_high_s8(vreinterpretq_s8_u8(t331), t31);
+  int16x8_t t349_0 = vmlal_s8(t347_0, vget_low_s8(vreinterpretq_s8_u8(t333)), vget_low_s8(t34));
+  int16x8_t t349_1 = vmlal_high_s8(t347_1, vreinterpretq_s8_u8(t333), t34);
+  int16x8_t t351_0 = vmlal_s8(t349_0, vget_low_s8(vreinterpretq_s8_u8(t335)), vget_low_s8(t38));
+  int16x8_t t351_1 = vmlal_high_s8(t349_1, vreinterpretq_s8_u8(t335), t38);
+  int16x8_t t353_0 = vmlal_s8(t351_0, vget_low_s8(vreinterpretq_s8_u8(t337)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t353_1 = vmlal_high_s8(t351_1, vreinterpretq_s8_u8(t337),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t355_0 = vmlal_s8(t353_0, vget_low_s8(vreinterpretq_s8_u8(t339)),
+  int16x8_t t353_1 = vmlal_high_s8(t351_1, vreinterpretq_s8_u8(t337), vreinterpretq_s8_u8(t42));
+  int16x8_t t355_0 = vmlal_s8(t353_0, vget_low_s8(vreinterpretq_s8_u8(t339)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t355_1 = vmlal_high_s8(t353_1, vreinterpretq_s8_u8(t339),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t357_0 = vmlal_s8(t355_0, vget_low_s8(vreinterpretq_s8_u8(t341)),
-      vget_low_s8(t50));
-  const int16x8_t t357_1 = vmlal_high_s8(t355_1, vreinterpretq_s8_u8(t341), t50);
-  const int16x8_t t359_0 = vmlal_s8(t357_0, vget_low_s8(vreinterpretq_s8_u8(t343)),
-      vget_low_s8(t54));
-  const int16x8_t t359_1 = vmlal_high_s8(t357_1, vreinterpretq_s8_u8(t343), t54);
-  const int16x8_t t361_0 = vmlal_s8(t359_0, vget_low_s8(vreinterpretq_s8_u8(t345)),
-      vget_low_s8(t58));
-  const int16x8_t t361_1 = vmlal_high_s8(t359_1, vreinterpretq_s8_u8(t345), t58);
-  const int8x16_t t363_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t361_0, 7), t361_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t363_sat), k128);
+  int16x8_t t355_1 = vmlal_high_s8(t353_1, vreinterpretq_s8_u8(t339), vreinterpretq_s8_u8(t46));
+  int16x8_t t357_0 = vmlal_s8(t355_0, vget_low_s8(vreinterpretq_s8_u8(t341)), vget_low_s8(t50));
+  int16x8_t t357_1 = vmlal_high_s8(t355_1, vreinterpretq_s8_u8(t341), t50);
+  int16x8_t t359_0 = vmlal_s8(t357_0, vget_low_s8(vreinterpretq_s8_u8(t343)), vget_low_s8(t54));
+  int16x8_t t359_1 = vmlal_high_s8(t357_1, vreinterpretq_s8_u8(t343), t54);
+  int16x8_t t361_0 = vmlal_s8(t359_0, vget_low_s8(vreinterpretq_s8_u8(t345)), vget_low_s8(t58));
+  int16x8_t t361_1 = vmlal_high_s8(t359_1, vreinterpretq_s8_u8(t345), t58);
+  int8x16_t t363_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t361_0, 7), t361_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t363_sat), k128);
   vst1q_u8(&dst_row7[0], out_8);
 }
 
@@ -490,70 +447,70 @@ void daedalus_vp9_mc_16h__neon_sub8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 513cb5b8b8205826
+ * Class full, input hash 4f09554e766b88cf
  */
 static inline void one_item_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + mx;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[y * src_stride - 3]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + mx;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[y * src_stride - 3]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[y * src_stride - 2]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[y * src_stride - 2]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[y * src_stride - 1]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[y * src_stride - 1]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
+      uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
           vget_low_u8(t24));
-      const uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
-      const uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
-      const uint8x16_t pixels4 = vld1q_u8(&src[y * src_stride + 1]);
-      const uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
-      const uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
-      const uint8x16_t pixels5 = vld1q_u8(&src[y * src_stride + 2]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[y * src_stride + 3]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
+      uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
+      uint8x16_t pixels4 = vld1q_u8(&src[y * src_stride + 1]);
+      uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
+      uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
+      uint8x16_t pixels5 = vld1q_u8(&src[y * src_stride + 2]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0), vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1), vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      uint8x16_t pixels6 = vld1q_u8(&src[y * src_stride + 3]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[y * src_stride + 4]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[y * src_stride + 4]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
       vst1q_u8(&dst[y * dst_stride], t49_sat);
     }
   }

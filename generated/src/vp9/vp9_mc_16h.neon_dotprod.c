@@ -81,7 +81,7 @@ static const int8_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 7be0048cf5c7867e
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash ee1c7a0a44bde7c1
  */
 static inline void one_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -100,8 +100,8 @@ static inline void one_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -111,170 +111,138 @@ static inline void one_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t ds
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
   const daedalus_window window_2 = daedalus_signed_window(&src[5], &src[12], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
-  const uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
+  uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
   vst1q_u8(&dst[0], t14_sat);
   const daedalus_window window_3 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
   const daedalus_window window_4 = daedalus_signed_window(&src_row1[5], &src_row1[12], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
-  const int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
-  const uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
+  uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
   vst1q_u8(&dst_row1[0], t25_sat);
   const daedalus_window window_5 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
-  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
-      taps, 1);
+  int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15, taps, 1);
   const daedalus_window window_6 = daedalus_signed_window(&src_row2[5], &src_row2[12], sign_bits);
-  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
-  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
-  const int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
-      taps, 1);
-  const int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
-      taps, 1);
-  const int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
-  const int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
-  const uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
+  int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
+  int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17, taps, 1);
+  int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18, taps, 1);
+  int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
+  uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
   vst1q_u8(&dst_row2[0], t36_sat);
   const daedalus_window window_7 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
-  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
-      taps, 1);
-  const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
-      taps, 1);
+  int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20, taps, 1);
+  int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21, taps, 1);
   const daedalus_window window_8 = daedalus_signed_window(&src_row3[5], &src_row3[12], sign_bits);
-  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
-  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
-  const int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
-      taps, 1);
-  const int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
-      taps, 1);
-  const int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
-  const int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
-  const uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
+  int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
+  int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23, taps, 1);
+  int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24, taps, 1);
+  int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
+  uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
   vst1q_u8(&dst_row3[0], t47_sat);
   const daedalus_window window_9 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  const int8x16_t fours_25 = daedalus_lookup(window_9, order);
-  const int8x16_t fours_26 = daedalus_lookup(window_9, order_2);
-  const int8x16_t fours_27 = daedalus_lookup(window_9, order_3);
-  const int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_25, taps, 0), fours_26,
-      taps, 1);
-  const int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_26, taps, 0), fours_27,
-      taps, 1);
+  int8x16_t fours_25 = daedalus_lookup(window_9, order);
+  int8x16_t fours_26 = daedalus_lookup(window_9, order_2);
+  int8x16_t fours_27 = daedalus_lookup(window_9, order_3);
+  int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_25, taps, 0), fours_26, taps, 1);
+  int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_26, taps, 0), fours_27, taps, 1);
   const daedalus_window window_10 = daedalus_signed_window(&src_row4[5], &src_row4[12], sign_bits);
-  const int8x16_t fours_28 = daedalus_lookup(window_10, order);
-  const int8x16_t fours_29 = daedalus_lookup(window_10, order_2);
-  const int8x16_t fours_30 = daedalus_lookup(window_10, order_3);
-  const int32x4_t t57_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_28, taps, 0), fours_29,
-      taps, 1);
-  const int32x4_t t57_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_29, taps, 0), fours_30,
-      taps, 1);
-  const int16x8_t t58_0 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
-  const int16x8_t t58_1 = vrshrn_high_n_s32(vrshrn_n_s32(t57_2, 7), t57_3, 7);
-  const uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(t58_0), t58_1);
+  int8x16_t fours_28 = daedalus_lookup(window_10, order);
+  int8x16_t fours_29 = daedalus_lookup(window_10, order_2);
+  int8x16_t fours_30 = daedalus_lookup(window_10, order_3);
+  int32x4_t t57_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_28, taps, 0), fours_29, taps, 1);
+  int32x4_t t57_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_29, taps, 0), fours_30, taps, 1);
+  int16x8_t t58_0 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
+  int16x8_t t58_1 = vrshrn_high_n_s32(vrshrn_n_s32(t57_2, 7), t57_3, 7);
+  uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(t58_0), t58_1);
   vst1q_u8(&dst_row4[0], t58_sat);
   const daedalus_window window_11 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  const int8x16_t fours_31 = daedalus_lookup(window_11, order);
-  const int8x16_t fours_32 = daedalus_lookup(window_11, order_2);
-  const int8x16_t fours_33 = daedalus_lookup(window_11, order_3);
-  const int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_31, taps, 0), fours_32,
-      taps, 1);
-  const int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_32, taps, 0), fours_33,
-      taps, 1);
+  int8x16_t fours_31 = daedalus_lookup(window_11, order);
+  int8x16_t fours_32 = daedalus_lookup(window_11, order_2);
+  int8x16_t fours_33 = daedalus_lookup(window_11, order_3);
+  int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_31, taps, 0), fours_32, taps, 1);
+  int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_32, taps, 0), fours_33, taps, 1);
   const daedalus_window window_12 = daedalus_signed_window(&src_row5[5], &src_row5[12], sign_bits);
-  const int8x16_t fours_34 = daedalus_lookup(window_12, order);
-  const int8x16_t fours_35 = daedalus_lookup(window_12, order_2);
-  const int8x16_t fours_36 = daedalus_lookup(window_12, order_3);
-  const int32x4_t t68_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_34, taps, 0), fours_35,
-      taps, 1);
-  const int32x4_t t68_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_35, taps, 0), fours_36,
-      taps, 1);
-  const int16x8_t t69_0 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
-  const int16x8_t t69_1 = vrshrn_high_n_s32(vrshrn_n_s32(t68_2, 7), t68_3, 7);
-  const uint8x16_t t69_sat = vqmovun_high_s16(vqmovun_s16(t69_0), t69_1);
+  int8x16_t fours_34 = daedalus_lookup(window_12, order);
+  int8x16_t fours_35 = daedalus_lookup(window_12, order_2);
+  int8x16_t fours_36 = daedalus_lookup(window_12, order_3);
+  int32x4_t t68_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_34, taps, 0), fours_35, taps, 1);
+  int32x4_t t68_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_35, taps, 0), fours_36, taps, 1);
+  int16x8_t t69_0 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
+  int16x8_t t69_1 = vrshrn_high_n_s32(vrshrn_n_s32(t68_2, 7), t68_3, 7);
+  uint8x16_t t69_sat = vqmovun_high_s16(vqmovun_s16(t69_0), t69_1);
   vst1q_u8(&dst_row5[0], t69_sat);
   const daedalus_window window_13 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  const int8x16_t fours_37 = daedalus_lookup(window_13, order);
-  const int8x16_t fours_38 = daedalus_lookup(window_13, order_2);
-  const int8x16_t fours_39 = daedalus_lookup(window_13, order_3);
-  const int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_37, taps, 0), fours_38,
-      taps, 1);
-  const int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_38, taps, 0), fours_39,
-      taps, 1);
+  int8x16_t fours_37 = daedalus_lookup(window_13, order);
+  int8x16_t fours_38 = daedalus_lookup(window_13, order_2);
+  int8x16_t fours_39 = daedalus_lookup(window_13, order_3);
+  int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_37, taps, 0), fours_38, taps, 1);
+  int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_38, taps, 0), fours_39, taps, 1);
   const daedalus_window window_14 = daedalus_signed_window(&src_row6[5], &src_row6[12], sign_bits);
-  const int8x16_t fours_40 = daedalus_lookup(window_14, order);
-  const int8x16_t fours_41 = daedalus_lookup(window_14, order_2);
-  const int8x16_t fours_42 = daedalus_lookup(window_14, order_3);
-  const int32x4_t t79_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_40, taps, 0), fours_41,
-      taps, 1);
-  const int32x4_t t79_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_41, taps, 0), fours_42,
-      taps, 1);
-  const int16x8_t t80_0 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
-  const int16x8_t t80_1 = vrshrn_high_n_s32(vrshrn_n_s32(t79_2, 7), t79_3, 7);
-  const uint8x16_t t80_sat = vqmovun_high_s16(vqmovun_s16(t80_0), t80_1);
+  int8x16_t fours_40 = daedalus_lookup(window_14, order);
+  int8x16_t fours_41 = daedalus_lookup(window_14, order_2);
+  int8x16_t fours_42 = daedalus_lookup(window_14, order_3);
+  int32x4_t t79_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_40, taps, 0), fours_41, taps, 1);
+  int32x4_t t79_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_41, taps, 0), fours_42, taps, 1);
+  int16x8_t t80_0 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
+  int16x8_t t80_1 = vrshrn_high_n_s32(vrshrn_n_s32(t79_2, 7), t79_3, 7);
+  uint8x16_t t80_sat = vqmovun_high_s16(vqmovun_s16(t80_0), t80_1);
   vst1q_u8(&dst_row6[0], t80_sat);
   const daedalus_window window_15 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  const int8x16_t fours_43 = daedalus_lookup(window_15, order);
-  const int8x16_t fours_44 = daedalus_lookup(window_15, order_2);
-  const int8x16_t fours_45 = daedalus_lookup(window_15, order_3);
-  const int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_43, taps, 0), fours_44,
-      taps, 1);
-  const int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_44, taps, 0), fours_45,
-      taps, 1);
+  int8x16_t fours_43 = daedalus_lookup(window_15, order);
+  int8x16_t fours_44 = daedalus_lookup(window_15, order_2);
+  int8x16_t fours_45 = daedalus_lookup(window_15, order_3);
+  int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_43, taps, 0), fours_44, taps, 1);
+  int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_44, taps, 0), fours_45, taps, 1);
   const daedalus_window window_16 = daedalus_signed_window(&src_row7[5], &src_row7[12], sign_bits);
-  const int8x16_t fours_46 = daedalus_lookup(window_16, order);
-  const int8x16_t fours_47 = daedalus_lookup(window_16, order_2);
-  const int8x16_t fours_48 = daedalus_lookup(window_16, order_3);
-  const int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_46, taps, 0), fours_47,
-      taps, 1);
-  const int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_47, taps, 0), fours_48,
-      taps, 1);
-  const int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
-  const int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
-  const uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
+  int8x16_t fours_46 = daedalus_lookup(window_16, order);
+  int8x16_t fours_47 = daedalus_lookup(window_16, order_2);
+  int8x16_t fours_48 = daedalus_lookup(window_16, order_3);
+  int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_46, taps, 0), fours_47, taps, 1);
+  int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_47, taps, 0), fours_48, taps, 1);
+  int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
+  int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
+  uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
   vst1q_u8(&dst_row7[0], t91_sat);
 }
 

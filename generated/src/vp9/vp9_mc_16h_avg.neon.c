@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 0042901eead320f2
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 2db8052324b69f66
  */
 static inline void one_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -100,372 +100,327 @@ static inline void one_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 = vld1q_u8(&src[-3]);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vld1q_u8(&src[-2]);
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vld1q_u8(&src[-1]);
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vld1q_u8(&src[1]);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 = vld1q_u8(&src[2]);
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vld1q_u8(&src[3]);
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vld1q_u8(&src[4]);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + mx;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0 = vld1q_u8(&src[-3]);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vld1q_u8(&src[-2]);
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vld1q_u8(&src[-1]);
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vld1q_u8(&src[1]);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t pixels5 = vld1q_u8(&src[2]);
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vld1q_u8(&src[3]);
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vld1q_u8(&src[4]);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
-  const uint8x16_t t65 = vld1q_u8(&dst[0]);
-  const uint8x16_t t67 = vrhaddq_u8(t65, out);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  uint8x16_t t65 = vld1q_u8(&dst[0]);
+  uint8x16_t t67 = vrhaddq_u8(t65, out);
   vst1q_u8(&dst[0], t67);
-  const uint8x16_t pixels0_2 = vld1q_u8(&src_row1[-3]);
-  const uint8x16_t t76 = vsubq_u8(pixels0_2, k128);
-  const uint8x16_t pixels1_2 = vld1q_u8(&src_row1[-2]);
-  const uint8x16_t t78 = vsubq_u8(pixels1_2, k128);
-  const uint8x16_t pixels2_2 = vld1q_u8(&src_row1[-1]);
-  const uint8x16_t t80 = vsubq_u8(pixels2_2, k128);
-  const uint8x16_t pixels3_2 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t82 = vsubq_u8(pixels3_2, k128);
-  const uint8x16_t pixels4_2 = vld1q_u8(&src_row1[1]);
-  const uint8x16_t t84 = vsubq_u8(pixels4_2, k128);
-  const uint8x16_t pixels5_2 = vld1q_u8(&src_row1[2]);
-  const uint8x16_t t86 = vsubq_u8(pixels5_2, k128);
-  const uint8x16_t pixels6_2 = vld1q_u8(&src_row1[3]);
-  const uint8x16_t t88 = vsubq_u8(pixels6_2, k128);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row1[4]);
-  const uint8x16_t t90 = vsubq_u8(pixels7_2, k128);
-  const int16x8_t t92_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t76)), vget_low_s8(t31));
-  const int16x8_t t92_1 = vmull_high_s8(vreinterpretq_s8_u8(t76), t31);
-  const int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t78)), vget_low_s8(t34));
-  const int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t78), t34);
-  const int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t80)), vget_low_s8(t38));
-  const int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t80), t38);
-  const int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t82)),
+  uint8x16_t pixels0_2 = vld1q_u8(&src_row1[-3]);
+  uint8x16_t t76 = vsubq_u8(pixels0_2, k128);
+  uint8x16_t pixels1_2 = vld1q_u8(&src_row1[-2]);
+  uint8x16_t t78 = vsubq_u8(pixels1_2, k128);
+  uint8x16_t pixels2_2 = vld1q_u8(&src_row1[-1]);
+  uint8x16_t t80 = vsubq_u8(pixels2_2, k128);
+  uint8x16_t pixels3_2 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t82 = vsubq_u8(pixels3_2, k128);
+  uint8x16_t pixels4_2 = vld1q_u8(&src_row1[1]);
+  uint8x16_t t84 = vsubq_u8(pixels4_2, k128);
+  uint8x16_t pixels5_2 = vld1q_u8(&src_row1[2]);
+  uint8x16_t t86 = vsubq_u8(pixels5_2, k128);
+  uint8x16_t pixels6_2 = vld1q_u8(&src_row1[3]);
+  uint8x16_t t88 = vsubq_u8(pixels6_2, k128);
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row1[4]);
+  uint8x16_t t90 = vsubq_u8(pixels7_2, k128);
+  int16x8_t t92_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t76)), vget_low_s8(t31));
+  int16x8_t t92_1 = vmull_high_s8(vreinterpretq_s8_u8(t76), t31);
+  int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t78)), vget_low_s8(t34));
+  int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t78), t34);
+  int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t80)), vget_low_s8(t38));
+  int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t80), t38);
+  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t82)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t82), vreinterpretq_s8_u8(t42));
-  const int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t84)),
+  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t82), vreinterpretq_s8_u8(t42));
+  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t84)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t84), vreinterpretq_s8_u8(t46));
-  const int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t86)),
-      vget_low_s8(t50));
-  const int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t86), t50);
-  const int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t54));
-  const int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t54);
-  const int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t90)),
-      vget_low_s8(t58));
-  const int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t90), t58);
-  const int8x16_t t108_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t106_0, 7), t106_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t108_sat), k128);
-  const uint8x16_t t111 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t113 = vrhaddq_u8(t111, out_2);
+  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t84), vreinterpretq_s8_u8(t46));
+  int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t86)), vget_low_s8(t50));
+  int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t86), t50);
+  int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t54));
+  int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t54);
+  int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t90)), vget_low_s8(t58));
+  int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t90), t58);
+  int8x16_t t108_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t106_0, 7), t106_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t108_sat), k128);
+  uint8x16_t t111 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t113 = vrhaddq_u8(t111, out_2);
   vst1q_u8(&dst_row1[0], t113);
-  const uint8x16_t pixels0_3 = vld1q_u8(&src_row2[-3]);
-  const uint8x16_t t122 = vsubq_u8(pixels0_3, k128);
-  const uint8x16_t pixels1_3 = vld1q_u8(&src_row2[-2]);
-  const uint8x16_t t124 = vsubq_u8(pixels1_3, k128);
-  const uint8x16_t pixels2_3 = vld1q_u8(&src_row2[-1]);
-  const uint8x16_t t126 = vsubq_u8(pixels2_3, k128);
-  const uint8x16_t pixels3_3 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t128 = vsubq_u8(pixels3_3, k128);
-  const uint8x16_t pixels4_3 = vld1q_u8(&src_row2[1]);
-  const uint8x16_t t130 = vsubq_u8(pixels4_3, k128);
-  const uint8x16_t pixels5_3 = vld1q_u8(&src_row2[2]);
-  const uint8x16_t t132 = vsubq_u8(pixels5_3, k128);
-  const uint8x16_t pixels6_3 = vld1q_u8(&src_row2[3]);
-  const uint8x16_t t134 = vsubq_u8(pixels6_3, k128);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row2[4]);
-  const uint8x16_t t136 = vsubq_u8(pixels7_3, k128);
-  const int16x8_t t138_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t122)), vget_low_s8(t31));
-  const int16x8_t t138_1 = vmull_high_s8(vreinterpretq_s8_u8(t122), t31);
-  const int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)),
-      vget_low_s8(t34));
-  const int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124), t34);
-  const int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)),
-      vget_low_s8(t38));
-  const int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t38);
-  const int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)),
+  uint8x16_t pixels0_3 = vld1q_u8(&src_row2[-3]);
+  uint8x16_t t122 = vsubq_u8(pixels0_3, k128);
+  uint8x16_t pixels1_3 = vld1q_u8(&src_row2[-2]);
+  uint8x16_t t124 = vsubq_u8(pixels1_3, k128);
+  uint8x16_t pixels2_3 = vld1q_u8(&src_row2[-1]);
+  uint8x16_t t126 = vsubq_u8(pixels2_3, k128);
+  uint8x16_t pixels3_3 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t128 = vsubq_u8(pixels3_3, k128);
+  uint8x16_t pixels4_3 = vld1q_u8(&src_row2[1]);
+  uint8x16_t t130 = vsubq_u8(pixels4_3, k128);
+  uint8x16_t pixels5_3 = vld1q_u8(&src_row2[2]);
+  uint8x16_t t132 = vsubq_u8(pixels5_3, k128);
+  uint8x16_t pixels6_3 = vld1q_u8(&src_row2[3]);
+  uint8x16_t t134 = vsubq_u8(pixels6_3, k128);
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row2[4]);
+  uint8x16_t t136 = vsubq_u8(pixels7_3, k128);
+  int16x8_t t138_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t122)), vget_low_s8(t31));
+  int16x8_t t138_1 = vmull_high_s8(vreinterpretq_s8_u8(t122), t31);
+  int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)), vget_low_s8(t34));
+  int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124), t34);
+  int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)), vget_low_s8(t38));
+  int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t38);
+  int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)),
+  int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128), vreinterpretq_s8_u8(t42));
+  int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t50));
-  const int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t132), t50);
-  const int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t134)),
-      vget_low_s8(t54));
-  const int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t134), t54);
-  const int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t136)),
-      vget_low_s8(t58));
-  const int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t136), t58);
-  const int8x16_t t154_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t152_0, 7), t152_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t154_sat), k128);
-  const uint8x16_t t157 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t159 = vrhaddq_u8(t157, out_3);
+  int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130), vreinterpretq_s8_u8(t46));
+  int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t50));
+  int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t132), t50);
+  int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t134)), vget_low_s8(t54));
+  int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t134), t54);
+  int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t136)), vget_low_s8(t58));
+  int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t136), t58);
+  int8x16_t t154_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t152_0, 7), t152_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t154_sat), k128);
+  uint8x16_t t157 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t159 = vrhaddq_u8(t157, out_3);
   vst1q_u8(&dst_row2[0], t159);
-  const uint8x16_t pixels0_4 = vld1q_u8(&src_row3[-3]);
-  const uint8x16_t t168 = vsubq_u8(pixels0_4, k128);
-  const uint8x16_t pixels1_4 = vld1q_u8(&src_row3[-2]);
-  const uint8x16_t t170 = vsubq_u8(pixels1_4, k128);
-  const uint8x16_t pixels2_4 = vld1q_u8(&src_row3[-1]);
-  const uint8x16_t t172 = vsubq_u8(pixels2_4, k128);
-  const uint8x16_t pixels3_4 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t174 = vsubq_u8(pixels3_4, k128);
-  const uint8x16_t pixels4_4 = vld1q_u8(&src_row3[1]);
-  const uint8x16_t t176 = vsubq_u8(pixels4_4, k128);
-  const uint8x16_t pixels5_4 = vld1q_u8(&src_row3[2]);
-  const uint8x16_t t178 = vsubq_u8(pixels5_4, k128);
-  const uint8x16_t pixels6_4 = vld1q_u8(&src_row3[3]);
-  const uint8x16_t t180 = vsubq_u8(pixels6_4, k128);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row3[4]);
-  const uint8x16_t t182 = vsubq_u8(pixels7_4, k128);
-  const int16x8_t t184_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t168)), vget_low_s8(t31));
-  const int16x8_t t184_1 = vmull_high_s8(vreinterpretq_s8_u8(t168), t31);
-  const int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t170)),
-      vget_low_s8(t34));
-  const int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t170), t34);
-  const int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t172)),
-      vget_low_s8(t38));
-  const int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t172), t38);
-  const int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t174)),
+  uint8x16_t pixels0_4 = vld1q_u8(&src_row3[-3]);
+  uint8x16_t t168 = vsubq_u8(pixels0_4, k128);
+  uint8x16_t pixels1_4 = vld1q_u8(&src_row3[-2]);
+  uint8x16_t t170 = vsubq_u8(pixels1_4, k128);
+  uint8x16_t pixels2_4 = vld1q_u8(&src_row3[-1]);
+  uint8x16_t t172 = vsubq_u8(pixels2_4, k128);
+  uint8x16_t pixels3_4 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t174 = vsubq_u8(pixels3_4, k128);
+  uint8x16_t pixels4_4 = vld1q_u8(&src_row3[1]);
+  uint8x16_t t176 = vsubq_u8(pixels4_4, k128);
+  uint8x16_t pixels5_4 = vld1q_u8(&src_row3[2]);
+  uint8x16_t t178 = vsubq_u8(pixels5_4, k128);
+  uint8x16_t pixels6_4 = vld1q_u8(&src_row3[3]);
+  uint8x16_t t180 = vsubq_u8(pixels6_4, k128);
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row3[4]);
+  uint8x16_t t182 = vsubq_u8(pixels7_4, k128);
+  int16x8_t t184_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t168)), vget_low_s8(t31));
+  int16x8_t t184_1 = vmull_high_s8(vreinterpretq_s8_u8(t168), t31);
+  int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t170)), vget_low_s8(t34));
+  int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t170), t34);
+  int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t172)), vget_low_s8(t38));
+  int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t172), t38);
+  int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t174)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t174),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
+  int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t174), vreinterpretq_s8_u8(t42));
+  int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t194_0 = vmlal_s8(t192_0, vget_low_s8(vreinterpretq_s8_u8(t178)),
-      vget_low_s8(t50));
-  const int16x8_t t194_1 = vmlal_high_s8(t192_1, vreinterpretq_s8_u8(t178), t50);
-  const int16x8_t t196_0 = vmlal_s8(t194_0, vget_low_s8(vreinterpretq_s8_u8(t180)),
-      vget_low_s8(t54));
-  const int16x8_t t196_1 = vmlal_high_s8(t194_1, vreinterpretq_s8_u8(t180), t54);
-  const int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t182)),
-      vget_low_s8(t58));
-  const int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t182), t58);
-  const int8x16_t t200_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t198_0, 7), t198_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t200_sat), k128);
-  const uint8x16_t t203 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t205 = vrhaddq_u8(t203, out_4);
+  int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), vreinterpretq_s8_u8(t46));
+  int16x8_t t194_0 = vmlal_s8(t192_0, vget_low_s8(vreinterpretq_s8_u8(t178)), vget_low_s8(t50));
+  int16x8_t t194_1 = vmlal_high_s8(t192_1, vreinterpretq_s8_u8(t178), t50);
+  int16x8_t t196_0 = vmlal_s8(t194_0, vget_low_s8(vreinterpretq_s8_u8(t180)), vget_low_s8(t54));
+  int16x8_t t196_1 = vmlal_high_s8(t194_1, vreinterpretq_s8_u8(t180), t54);
+  int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t182)), vget_low_s8(t58));
+  int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t182), t58);
+  int8x16_t t200_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t198_0, 7), t198_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t200_sat), k128);
+  uint8x16_t t203 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t205 = vrhaddq_u8(t203, out_4);
   vst1q_u8(&dst_row3[0], t205);
-  const uint8x16_t pixels0_5 = vld1q_u8(&src_row4[-3]);
-  const uint8x16_t t214 = vsubq_u8(pixels0_5, k128);
-  const uint8x16_t pixels1_5 = vld1q_u8(&src_row4[-2]);
-  const uint8x16_t t216 = vsubq_u8(pixels1_5, k128);
-  const uint8x16_t pixels2_5 = vld1q_u8(&src_row4[-1]);
-  const uint8x16_t t218 = vsubq_u8(pixels2_5, k128);
-  const uint8x16_t pixels3_5 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t220 = vsubq_u8(pixels3_5, k128);
-  const uint8x16_t pixels4_5 = vld1q_u8(&src_row4[1]);
-  const uint8x16_t t222 = vsubq_u8(pixels4_5, k128);
-  const uint8x16_t pixels5_5 = vld1q_u8(&src_row4[2]);
-  const uint8x16_t t224 = vsubq_u8(pixels5_5, k128);
-  const uint8x16_t pixels6_5 = vld1q_u8(&src_row4[3]);
-  const uint8x16_t t226 = vsubq_u8(pixels6_5, k128);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row4[4]);
-  const uint8x16_t t228 = vsubq_u8(pixels7_5, k128);
-  const int16x8_t t230_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t214)), vget_low_s8(t31));
-  const int16x8_t t230_1 = vmull_high_s8(vreinterpretq_s8_u8(t214), t31);
-  const int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)),
-      vget_low_s8(t34));
-  const int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t34);
-  const int16x8_t t234_0 = vmlal_s8(t232_0, vget_low_s8(vreinterpretq_s8_u8(t218)),
-      vget_low_s8(t38));
-  const int16x8_t t234_1 = vmlal_high_s8(t232_1, vreinterpretq_s8_u8(t218), t38);
-  const int16x8_t t236_0 = vmlal_s8(t234_0, vget_low_s8(vreinterpretq_s8_u8(t220)),
+  uint8x16_t pixels0_5 = vld1q_u8(&src_row4[-3]);
+  uint8x16_t t214 = vsubq_u8(pixels0_5, k128);
+  uint8x16_t pixels1_5 = vld1q_u8(&src_row4[-2]);
+  uint8x16_t t216 = vsubq_u8(pixels1_5, k128);
+  uint8x16_t pixels2_5 = vld1q_u8(&src_row4[-1]);
+  uint8x16_t t218 = vsubq_u8(pixels2_5, k128);
+  uint8x16_t pixels3_5 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t220 = vsubq_u8(pixels3_5, k128);
+  uint8x16_t pixels4_5 = vld1q_u8(&src_row4[1]);
+  uint8x16_t t222 = vsubq_u8(pixels4_5, k128);
+  uint8x16_t pixels5_5 = vld1q_u8(&src_row4[2]);
+  uint8x16_t t224 = vsubq_u8(pixels5_5, k128);
+  uint8x16_t pixels6_5 = vld1q_u8(&src_row4[3]);
+  uint8x16_t t226 = vsubq_u8(pixels6_5, k128);
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row4[4]);
+  uint8x16_t t228 = vsubq_u8(pixels7_5, k128);
+  int16x8_t t230_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t214)), vget_low_s8(t31));
+  int16x8_t t230_1 = vmull_high_s8(vreinterpretq_s8_u8(t214), t31);
+  int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)), vget_low_s8(t34));
+  int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t34);
+  int16x8_t t234_0 = vmlal_s8(t232_0, vget_low_s8(vreinterpretq_s8_u8(t218)), vget_low_s8(t38));
+  int16x8_t t234_1 = vmlal_high_s8(t232_1, vreinterpretq_s8_u8(t218), t38);
+  int16x8_t t236_0 = vmlal_s8(t234_0, vget_low_s8(vreinterpretq_s8_u8(t220)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t236_1 = vmlal_high_s8(t234_1, vreinterpretq_s8_u8(t220),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t238_0 = vmlal_s8(t236_0, vget_low_s8(vreinterpretq_s8_u8(t222)),
+  int16x8_t t236_1 = vmlal_high_s8(t234_1, vreinterpretq_s8_u8(t220), vreinterpretq_s8_u8(t42));
+  int16x8_t t238_0 = vmlal_s8(t236_0, vget_low_s8(vreinterpretq_s8_u8(t222)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t238_1 = vmlal_high_s8(t236_1, vreinterpretq_s8_u8(t222),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t240_0 = vmlal_s8(t238_0, vget_low_s8(vreinterpretq_s8_u8(t224)),
-      vget_low_s8(t50));
-  const int16x8_t t240_1 = vmlal_high_s8(t238_1, vreinterpretq_s8_u8(t224), t50);
-  const int16x8_t t242_0 = vmlal_s8(t240_0, vget_low_s8(vreinterpretq_s8_u8(t226)),
-      vget_low_s8(t54));
-  const int16x8_t t242_1 = vmlal_high_s8(t240_1, vreinterpretq_s8_u8(t226), t54);
-  const int16x8_t t244_0 = vmlal_s8(t242_0, vget_low_s8(vreinterpretq_s8_u8(t228)),
-      vget_low_s8(t58));
-  const int16x8_t t244_1 = vmlal_high_s8(t242_1, vreinterpretq_s8_u8(t228), t58);
-  const int8x16_t t246_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t244_0, 7), t244_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t246_sat), k128);
-  const uint8x16_t t249 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t251 = vrhaddq_u8(t249, out_5);
+  int16x8_t t238_1 = vmlal_high_s8(t236_1, vreinterpretq_s8_u8(t222), vreinterpretq_s8_u8(t46));
+  int16x8_t t240_0 = vmlal_s8(t238_0, vget_low_s8(vreinterpretq_s8_u8(t224)), vget_low_s8(t50));
+  int16x8_t t240_1 = vmlal_high_s8(t238_1, vreinterpretq_s8_u8(t224), t50);
+  int16x8_t t242_0 = vmlal_s8(t240_0, vget_low_s8(vreinterpretq_s8_u8(t226)), vget_low_s8(t54));
+  int16x8_t t242_1 = vmlal_high_s8(t240_1, vreinterpretq_s8_u8(t226), t54);
+  int16x8_t t244_0 = vmlal_s8(t242_0, vget_low_s8(vreinterpretq_s8_u8(t228)), vget_low_s8(t58));
+  int16x8_t t244_1 = vmlal_high_s8(t242_1, vreinterpretq_s8_u8(t228), t58);
+  int8x16_t t246_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t244_0, 7), t244_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t246_sat), k128);
+  uint8x16_t t249 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t251 = vrhaddq_u8(t249, out_5);
   vst1q_u8(&dst_row4[0], t251);
-  const uint8x16_t pixels0_6 = vld1q_u8(&src_row5[-3]);
-  const uint8x16_t t260 = vsubq_u8(pixels0_6, k128);
-  const uint8x16_t pixels1_6 = vld1q_u8(&src_row5[-2]);
-  const uint8x16_t t262 = vsubq_u8(pixels1_6, k128);
-  const uint8x16_t pixels2_6 = vld1q_u8(&src_row5[-1]);
-  const uint8x16_t t264 = vsubq_u8(pixels2_6, k128);
-  const uint8x16_t pixels3_6 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t266 = vsubq_u8(pixels3_6, k128);
-  const uint8x16_t pixels4_6 = vld1q_u8(&src_row5[1]);
-  const uint8x16_t t268 = vsubq_u8(pixels4_6, k128);
-  const uint8x16_t pixels5_6 = vld1q_u8(&src_row5[2]);
-  const uint8x16_t t270 = vsubq_u8(pixels5_6, k128);
-  const uint8x16_t pixels6_6 = vld1q_u8(&src_row5[3]);
-  const uint8x16_t t272 = vsubq_u8(pixels6_6, k128);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row5[4]);
-  const uint8x16_t t274 = vsubq_u8(pixels7_6, k128);
-  const int16x8_t t276_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t260)), vget_low_s8(t31));
-  const int16x8_t t276_1 = vmull_high_s8(vreinterpretq_s8_u8(t260), t31);
-  const int16x8_t t278_0 = vmlal_s8(t276_0, vget_low_s8(vreinterpretq_s8_u8(t262)),
-      vget_low_s8(t34));
-  const int16x8_t t278_1 = vmlal_high_s8(t276_1, vreinterpretq_s8_u8(t262), t34);
-  const int16x8_t t280_0 = vmlal_s8(t278_0, vget_low_s8(vreinterpretq_s8_u8(t264)),
-      vget_low_s8(t38));
-  const int16x8_t t280_1 = vmlal_high_s8(t278_1, vreinterpretq_s8_u8(t264), t38);
-  const int16x8_t t282_0 = vmlal_s8(t280_0, vget_low_s8(vreinterpretq_s8_u8(t266)),
+  uint8x16_t pixels0_6 = vld1q_u8(&src_row5[-3]);
+  uint8x16_t t260 = vsubq_u8(pixels0_6, k128);
+  uint8x16_t pixels1_6 = vld1q_u8(&src_row5[-2]);
+  uint8x16_t t262 = vsubq_u8(pixels1_6, k128);
+  uint8x16_t pixels2_6 = vld1q_u8(&src_row5[-1]);
+  uint8x16_t t264 = vsubq_u8(pixels2_6, k128);
+  uint8x16_t pixels3_6 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t266 = vsubq_u8(pixels3_6, k128);
+  uint8x16_t pixels4_6 = vld1q_u8(&src_row5[1]);
+  uint8x16_t t268 = vsubq_u8(pixels4_6, k128);
+  uint8x16_t pixels5_6 = vld1q_u8(&src_row5[2]);
+  uint8x16_t t270 = vsubq_u8(pixels5_6, k128);
+  uint8x16_t pixels6_6 = vld1q_u8(&src_row5[3]);
+  uint8x16_t t272 = vsubq_u8(pixels6_6, k128);
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row5[4]);
+  uint8x16_t t274 = vsubq_u8(pixels7_6, k128);
+  int16x8_t t276_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t260)), vget_low_s8(t31));
+  int16x8_t t276_1 = vmull_high_s8(vreinterpretq_s8_u8(t260), t31);
+  int16x8_t t278_0 = vmlal_s8(t276_0, vget_low_s8(vreinterpretq_s8_u8(t262)), vget_low_s8(t34));
+  int16x8_t t278_1 = vmlal_high_s8(t276_1, vreinterpretq_s8_u8(t262), t34);
+  int16x8_t t280_0 = vmlal_s8(t278_0, vget_low_s8(vreinterpretq_s8_u8(t264)), vget_low_s8(t38));
+  int16x8_t t280_1 = vmlal_high_s8(t278_1, vreinterpretq_s8_u8(t264), t38);
+  int16x8_t t282_0 = vmlal_s8(t280_0, vget_low_s8(vreinterpretq_s8_u8(t266)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t282_1 = vmlal_high_s8(t280_1, vreinterpretq_s8_u8(t266),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t284_0 = vmlal_s8(t282_0, vget_low_s8(vreinterpretq_s8_u8(t268)),
+  int16x8_t t282_1 = vmlal_high_s8(t280_1, vreinterpretq_s8_u8(t266), vreinterpretq_s8_u8(t42));
+  int16x8_t t284_0 = vmlal_s8(t282_0, vget_low_s8(vreinterpretq_s8_u8(t268)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t284_1 = vmlal_high_s8(t282_1, vreinterpretq_s8_u8(t268),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t286_0 = vmlal_s8(t284_0, vget_low_s8(vreinterpretq_s8_u8(t270)),
-      vget_low_s8(t50));
-  const int16x8_t t286_1 = vmlal_high_s8(t284_1, vreinterpretq_s8_u8(t270), t50);
-  const int16x8_t t288_0 = vmlal_s8(t286_0, vget_low_s8(vreinterpretq_s8_u8(t272)),
-      vget_low_s8(t54));
-  const int16x8_t t288_1 = vmlal_high_s8(t286_1, vreinterpretq_s8_u8(t272), t54);
-  const int16x8_t t290_0 = vmlal_s8(t288_0, vget_low_s8(vreinterpretq_s8_u8(t274)),
-      vget_low_s8(t58));
-  const int16x8_t t290_1 = vmlal_high_s8(t288_1, vreinterpretq_s8_u8(t274), t58);
-  const int8x16_t t292_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t290_0, 7), t290_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t292_sat), k128);
-  const uint8x16_t t295 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t297 = vrhaddq_u8(t295, out_6);
+  int16x8_t t284_1 = vmlal_high_s8(t282_1, vreinterpretq_s8_u8(t268), vreinterpretq_s8_u8(t46));
+  int16x8_t t286_0 = vmlal_s8(t284_0, vget_low_s8(vreinterpretq_s8_u8(t270)), vget_low_s8(t50));
+  int16x8_t t286_1 = vmlal_high_s8(t284_1, vreinterpretq_s8_u8(t270), t50);
+  int16x8_t t288_0 = vmlal_s8(t286_0, vget_low_s8(vreinterpretq_s8_u8(t272)), vget_low_s8(t54));
+  int16x8_t t288_1 = vmlal_high_s8(t286_1, vreinterpretq_s8_u8(t272), t54);
+  int16x8_t t290_0 = vmlal_s8(t288_0, vget_low_s8(vreinterpretq_s8_u8(t274)), vget_low_s8(t58));
+  int16x8_t t290_1 = vmlal_high_s8(t288_1, vreinterpretq_s8_u8(t274), t58);
+  int8x16_t t292_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t290_0, 7), t290_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t292_sat), k128);
+  uint8x16_t t295 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t297 = vrhaddq_u8(t295, out_6);
   vst1q_u8(&dst_row5[0], t297);
-  const uint8x16_t pixels0_7 = vld1q_u8(&src_row6[-3]);
-  const uint8x16_t t306 = vsubq_u8(pixels0_7, k128);
-  const uint8x16_t pixels1_7 = vld1q_u8(&src_row6[-2]);
-  const uint8x16_t t308 = vsubq_u8(pixels1_7, k128);
-  const uint8x16_t pixels2_7 = vld1q_u8(&src_row6[-1]);
-  const uint8x16_t t310 = vsubq_u8(pixels2_7, k128);
-  const uint8x16_t pixels3_7 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t312 = vsubq_u8(pixels3_7, k128);
-  const uint8x16_t pixels4_7 = vld1q_u8(&src_row6[1]);
-  const uint8x16_t t314 = vsubq_u8(pixels4_7, k128);
-  const uint8x16_t pixels5_7 = vld1q_u8(&src_row6[2]);
-  const uint8x16_t t316 = vsubq_u8(pixels5_7, k128);
-  const uint8x16_t pixels6_7 = vld1q_u8(&src_row6[3]);
-  const uint8x16_t t318 = vsubq_u8(pixels6_7, k128);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row6[4]);
-  const uint8x16_t t320 = vsubq_u8(pixels7_7, k128);
-  const int16x8_t t322_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t306)), vget_low_s8(t31));
-  const int16x8_t t322_1 = vmull_high_s8(vreinterpretq_s8_u8(t306), t31);
-  const int16x8_t t324_0 = vmlal_s8(t322_0, vget_low_s8(vreinterpretq_s8_u8(t308)),
-      vget_low_s8(t34));
-  const int16x8_t t324_1 = vmlal_high_s8(t322_1, vreinterpretq_s8_u8(t308), t34);
-  const int16x8_t t326_0 = vmlal_s8(t324_0, vget_low_s8(vreinterpretq_s8_u8(t310)),
-      vget_low_s8(t38));
-  const int16x8_t t326_1 = vmlal_high_s8(t324_1, vreinterpretq_s8_u8(t310), t38);
-  const int16x8_t t328_0 = vmlal_s8(t326_0, vget_low_s8(vreinterpretq_s8_u8(t312)),
+  uint8x16_t pixels0_7 = vld1q_u8(&src_row6[-3]);
+  uint8x16_t t306 = vsubq_u8(pixels0_7, k128);
+  uint8x16_t pixels1_7 = vld1q_u8(&src_row6[-2]);
+  uint8x16_t t308 = vsubq_u8(pixels1_7, k128);
+  uint8x16_t pixels2_7 = vld1q_u8(&src_row6[-1]);
+  uint8x16_t t310 = vsubq_u8(pixels2_7, k128);
+  uint8x16_t pixels3_7 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t312 = vsubq_u8(pixels3_7, k128);
+  uint8x16_t pixels4_7 = vld1q_u8(&src_row6[1]);
+  uint8x16_t t314 = vsubq_u8(pixels4_7, k128);
+  uint8x16_t pixels5_7 = vld1q_u8(&src_row6[2]);
+  uint8x16_t t316 = vsubq_u8(pixels5_7, k128);
+  uint8x16_t pixels6_7 = vld1q_u8(&src_row6[3]);
+  uint8x16_t t318 = vsubq_u8(pixels6_7, k128);
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row6[4]);
+  uint8x16_t t320 = vsubq_u8(pixels7_7, k128);
+  int16x8_t t322_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t306)), vget_low_s8(t31));
+  int16x8_t t322_1 = vmull_high_s8(vreinterpretq_s8_u8(t306), t31);
+  int16x8_t t324_0 = vmlal_s8(t322_0, vget_low_s8(vreinterpretq_s8_u8(t308)), vget_low_s8(t34));
+  int16x8_t t324_1 = vmlal_high_s8(t322_1, vreinterpretq_s8_u8(t308), t34);
+  int16x8_t t326_0 = vmlal_s8(t324_0, vget_low_s8(vreinterpretq_s8_u8(t310)), vget_low_s8(t38));
+  int16x8_t t326_1 = vmlal_high_s8(t324_1, vreinterpretq_s8_u8(t310), t38);
+  int16x8_t t328_0 = vmlal_s8(t326_0, vget_low_s8(vreinterpretq_s8_u8(t312)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t328_1 = vmlal_high_s8(t326_1, vreinterpretq_s8_u8(t312),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t330_0 = vmlal_s8(t328_0, vget_low_s8(vreinterpretq_s8_u8(t314)),
+  int16x8_t t328_1 = vmlal_high_s8(t326_1, vreinterpretq_s8_u8(t312), vreinterpretq_s8_u8(t42));
+  int16x8_t t330_0 = vmlal_s8(t328_0, vget_low_s8(vreinterpretq_s8_u8(t314)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t330_1 = vmlal_high_s8(t328_1, vreinterpretq_s8_u8(t314),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t332_0 = vmlal_s8(t330_0, vget_low_s8(vreinterpretq_s8_u8(t316)),
-      vget_low_s8(t50));
-  const int16x8_t t332_1 = vmlal_high_s8(t330_1, vreinterpretq_s8_u8(t316), t50);
-  const int16x8_t t334_0 = vmlal_s8(t332_0, vget_low_s8(vreinterpretq_s8_u8(t318)),
-      vget_low_s8(t54));
-  const int16x8_t t334_1 = vmlal_high_s8(t332_1, vreinterpretq_s8_u8(t318), t54);
-  const int16x8_t t336_0 = vmlal_s8(t334_0, vget_low_s8(vreinterpretq_s8_u8(t320)),
-      vget_low_s8(t58));
-  const int16x8_t t336_1 = vmlal_high_s8(t334_1, vreinterpretq_s8_u8(t320), t58);
-  const int8x16_t t338_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t336_0, 7), t336_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t338_sat), k128);
-  const uint8x16_t t341 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t343 = vrhaddq_u8(t341, out_7);
+  int16x8_t t330_1 = vmlal_high_s8(t328_1, vreinterpretq_s8_u8(t314), vreinterpretq_s8_u8(t46));
+  int16x8_t t332_0 = vmlal_s8(t330_0, vget_low_s8(vreinterpretq_s8_u8(t316)), vget_low_s8(t50));
+  int16x8_t t332_1 = vmlal_high_s8(t330_1, vreinterpretq_s8_u8(t316), t50);
+  int16x8_t t334_0 = vmlal_s8(t332_0, vget_low_s8(vreinterpretq_s8_u8(t318)), vget_low_s8(t54));
+  int16x8_t t334_1 = vmlal_high_s8(t332_1, vreinterpretq_s8_u8(t318), t54);
+  int16x8_t t336_0 = vmlal_s8(t334_0, vget_low_s8(vreinterpretq_s8_u8(t320)), vget_low_s8(t58));
+  int16x8_t t336_1 = vmlal_high_s8(t334_1, vreinterpretq_s8_u8(t320), t58);
+  int8x16_t t338_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t336_0, 7), t336_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t338_sat), k128);
+  uint8x16_t t341 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t343 = vrhaddq_u8(t341, out_7);
   vst1q_u8(&dst_row6[0], t343);
-  const uint8x16_t pixels0_8 = vld1q_u8(&src_row7[-3]);
-  const uint8x16_t t352 = vsubq_u8(pixels0_8, k128);
-  const uint8x16_t pixels1_8 = vld1q_u8(&src_row7[-2]);
-  const uint8x16_t t354 = vsubq_u8(pixels1_8, k128);
-  const uint8x16_t pixels2_8 = vld1q_u8(&src_row7[-1]);
-  const uint8x16_t t356 = vsubq_u8(pixels2_8, k128);
-  const uint8x16_t pixels3_8 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t358 = vsubq_u8(pixels3_8, k128);
-  const uint8x16_t pixels4_8 = vld1q_u8(&src_row7[1]);
-  const uint8x16_t t360 = vsubq_u8(pixels4_8, k128);
-  const uint8x16_t pixels5_8 = vld1q_u8(&src_row7[2]);
-  const uint8x16_t t362 = vsubq_u8(pixels5_8, k128);
-  const uint8x16_t pixels6_8 = vld1q_u8(&src_row7[3]);
-  const uint8x16_t t364 = vsubq_u8(pixels6_8, k128);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row7[4]);
-  const uint8x16_t t366 = vsubq_u8(pixels7_8, k128);
-  const int16x8_t t368_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t352)), vget_low_s8(t31));
-  const int16x8_t t368_1 = vmull_high_s8(vreinterpretq_s8_u8(t352), t31);
-  const int16x8_t t370_0 = vmlal_s8(t368_0, vget_low_s8(vreinterpretq_s8_u8(t354)),
-      vget_low_s8(t34));
-  const int16x8_t t370_1 = vmlal_high_s8(t368_1, vreinterpretq_s8_u8(t354), t34);
-  const int16x8_t t372_0 = vmlal_s8(t370_0, vget_low_s8(vreinterpretq_s8_u8(t356)),
-      vget_low_s8(t38));
-  const int16x8_t t372_1 = vmlal_high_s8(t370_1, vreinterpretq_s8_u8(t356), t38);
-  const int16x8_t t374_0 = vmlal_s8(t372_0, vget_low_s8(vreinterpretq_s8_u8(t358)),
+  uint8x16_t pixels0_8 = vld1q_u8(&src_row7[-3]);
+  uint8x16_t t352 = vsubq_u8(pixels0_8, k128);
+  uint8x16_t pixels1_8 = vld1q_u8(&src_row7[-2]);
+  uint8x16_t t354 = vsubq_u8(pixels1_8, k128);
+  uint8x16_t pixels2_8 = vld1q_u8(&src_row7[-1]);
+  uint8x16_t t356 = vsubq_u8(pixels2_8, k128);
+  uint8x16_t pixels3_8 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t358 = vsubq_u8(pixels3_8, k128);
+  uint8x16_t pixels4_8 = vld1q_u8(&src_row7[1]);
+  uint8x16_t t360 = vsubq_u8(pixels4_8, k128);
+  uint8x16_t pixels5_8 = vld1q_u8(&src_row7[2]);
+  uint8x16_t t362 = vsubq_u8(pixels5_8, k128);
+  uint8x16_t pixels6_8 = vld1q_u8(&src_row7[3]);
+  uint8x16_t t364 = vsubq_u8(pixels6_8, k128);
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row7[4]);
+  uint8x16_t t366 = vsubq_u8(pixels7_8, k128);
+  int16x8_t t368_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t352)), vget_low_s8(t31));
+  int16x8_t t368_1 = vmull_high_s8(vreinterpretq_s8_u8(t352), t31);
+  int16x8_t t370_0 = vmlal_s8(t368_0, vget_low_s8(vreinterpretq_s8_u8(t354)), vget_low_s8(t34));
+  int16x8_t t370_1 = vmlal_high_s8(t368_1, vreinterpretq_s8_u8(t354), t34);
+  int16x8_t t372_0 = vmlal_s8(t370_0, vget_low_s8(vreinterpretq_s8_u8(t356)), vget_low_s8(t38));
+  int16x8_t t372_1 = vmlal_high_s8(t370_1, vreinterpretq_s8_u8(t356), t38);
+  int16x8_t t374_0 = vmlal_s8(t372_0, vget_low_s8(vreinterpretq_s8_u8(t358)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t374_1 = vmlal_high_s8(t372_1, vreinterpretq_s8_u8(t358),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t376_0 = vmlal_s8(t374_0, vget_low_s8(vreinterpretq_s8_u8(t360)),
+  int16x8_t t374_1 = vmlal_high_s8(t372_1, vreinterpretq_s8_u8(t358), vreinterpretq_s8_u8(t42));
+  int16x8_t t376_0 = vmlal_s8(t374_0, vget_low_s8(vreinterpretq_s8_u8(t360)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t376_1 = vmlal_high_s8(t374_1, vreinterpretq_s8_u8(t360),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t378_0 = vmlal_s8(t376_0, vget_low_s8(vreinterpretq_s8_u8(t362)),
-      vget_low_s8(t50));
-  const int16x8_t t378_1 = vmlal_high_s8(t376_1, vreinterpretq_s8_u8(t362), t50);
-  const int16x8_t t380_0 = vmlal_s8(t378_0, vget_low_s8(vreinterpretq_s8_u8(t364)),
-      vget_low_s8(t54));
-  const int16x8_t t380_1 = vmlal_high_s8(t378_1, vreinterpretq_s8_u8(t364), t54);
-  const int16x8_t t382_0 = vmlal_s8(t380_0, vget_low_s8(vreinterpretq_s8_u8(t366)),
-      vget_low_s8(t58));
-  const int16x8_t t382_1 = vmlal_high_s8(t380_1, vreinterpretq_s8_u8(t366), t58);
-  const int8x16_t t384_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t382_0, 7), t382_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t384_sat), k128);
-  const uint8x16_t t387 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t389 = vrhaddq_u8(t387, out_8);
+  int16x8_t t376_1 = vmlal_high_s8(t374_1, vreinterpretq_s8_u8(t360), vreinterpretq_s8_u8(t46));
+  int16x8_t t378_0 = vmlal_s8(t376_0, vget_low_s8(vreinterpretq_s8_u8(t362)), vget_low_s8(t50));
+  int16x8_t t378_1 = vmlal_high_s8(t376_1, vreinterpretq_s8_u8(t362), t50);
+  int16x8_t t380_0 = vmlal_s8(t378_0, vget_low_s8(vreinterpretq_s8_u8(t364)), vget_low_s8(t54));
+  int16x8_t t380_1 = vmlal_high_s8(t378_1, vreinterpretq_s8_u8(t364), t54);
+  int16x8_t t382_0 = vmlal_s8(t380_0, vget_low_s8(vreinterpretq_s8_u8(t366)), vget_low_s8(t58));
+  int16x8_t t382_1 = vmlal_high_s8(t380_1, vreinterpretq_s8_u8(t366), t58);
+  int8x16_t t384_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t382_0, 7), t382_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t384_sat), k128);
+  uint8x16_t t387 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t389 = vrhaddq_u8(t387, out_8);
   vst1q_u8(&dst_row7[0], t389);
 }
 
@@ -509,72 +464,72 @@ void daedalus_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class full, input hash 7404d16554699df6
+ * Class full, input hash f7d7fbe1a7ad1cf4
  */
 static inline void one_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + mx;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[y * src_stride - 3]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + mx;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[y * src_stride - 3]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[y * src_stride - 2]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[y * src_stride - 2]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[y * src_stride - 1]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[y * src_stride - 1]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
+      uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
           vget_low_u8(t24));
-      const uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
-      const uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
-      const uint8x16_t pixels4 = vld1q_u8(&src[y * src_stride + 1]);
-      const uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
-      const uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
-      const uint8x16_t pixels5 = vld1q_u8(&src[y * src_stride + 2]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[y * src_stride + 3]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
+      uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
+      uint8x16_t pixels4 = vld1q_u8(&src[y * src_stride + 1]);
+      uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
+      uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
+      uint8x16_t pixels5 = vld1q_u8(&src[y * src_stride + 2]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0), vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1), vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      uint8x16_t pixels6 = vld1q_u8(&src[y * src_stride + 3]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[y * src_stride + 4]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[y * src_stride + 4]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
-      const uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
+      uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
       vst1q_u8(&dst[y * dst_stride], t53);
     }
   }

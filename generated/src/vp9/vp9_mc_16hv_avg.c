@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 4f3b89b78a08bc06
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 675e116795030304
  */
 static inline void one_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -89,15 +89,15 @@ static inline void one_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_
   /* stage 1 of 2: y = 0..14, x = 0..15; writes mid */
   for (int y = 0; y < 15; y++) {
     for (int x = 0; x < 16; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-      const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-      const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-      const int32_t pixels3 = src[(y - 3) * src_stride + x];
-      const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-      const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-      const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-      const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
+      int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+      int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+      int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+      int32_t pixels3 = src[(y - 3) * src_stride + x];
+      int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+      int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+      int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+      int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
       mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
           63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
@@ -111,24 +111,24 @@ static inline void one_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 16; x++) {
-      const int32_t pixels0 = mid[y][x];
-      const int32_t pixels1 = mid[y + 1][x];
-      const int32_t pixels2 = mid[y + 2][x];
-      const int32_t pixels3 = mid[y + 3][x];
-      const int32_t pixels4 = mid[y + 4][x];
-      const int32_t pixels5 = mid[y + 5][x];
-      const int32_t pixels6 = mid[y + 6][x];
-      const int32_t pixels7 = mid[y + 7][x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = mid[y][x];
+      int32_t pixels1 = mid[y + 1][x];
+      int32_t pixels2 = mid[y + 2][x];
+      int32_t pixels3 = mid[y + 3][x];
+      int32_t pixels4 = mid[y + 4][x];
+      int32_t pixels5 = mid[y + 5][x];
+      int32_t pixels6 = mid[y + 6][x];
+      int32_t pixels7 = mid[y + 7][x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -175,7 +175,7 @@ void daedalus_vp9_mc_16hv_avg__c_sub8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 6f1e3a863172e78d
+ * Class rows8 (8 <= rows <= 8), input hash a657cd99ad2d1295
  */
 static inline void one_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -183,15 +183,15 @@ static inline void one_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst
   /* stage 1 of 2: y = 0..14, x = 0..15; writes mid */
   for (int y = 0; y < 15; y++) {
     for (int x = 0; x < 16; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-      const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-      const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-      const int32_t pixels3 = src[(y - 3) * src_stride + x];
-      const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-      const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-      const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-      const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
+      int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+      int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+      int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+      int32_t pixels3 = src[(y - 3) * src_stride + x];
+      int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+      int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+      int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+      int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
       mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
           63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
@@ -205,24 +205,24 @@ static inline void one_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 16; x++) {
-      const int32_t pixels0 = mid[y][x];
-      const int32_t pixels1 = mid[y + 1][x];
-      const int32_t pixels2 = mid[y + 2][x];
-      const int32_t pixels3 = mid[y + 3][x];
-      const int32_t pixels4 = mid[y + 4][x];
-      const int32_t pixels5 = mid[y + 5][x];
-      const int32_t pixels6 = mid[y + 6][x];
-      const int32_t pixels7 = mid[y + 7][x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = mid[y][x];
+      int32_t pixels1 = mid[y + 1][x];
+      int32_t pixels2 = mid[y + 2][x];
+      int32_t pixels3 = mid[y + 3][x];
+      int32_t pixels4 = mid[y + 4][x];
+      int32_t pixels5 = mid[y + 5][x];
+      int32_t pixels6 = mid[y + 6][x];
+      int32_t pixels7 = mid[y + 7][x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -269,7 +269,7 @@ void daedalus_vp9_mc_16hv_avg__c_rows8(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 838c7aa24da56440
+ * Class full, input hash e62eb2fc5205a8e4
  */
 static inline void one_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -277,18 +277,18 @@ static inline void one_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_
   uint8_t mid[15][16];
   /* stage 1 of 2: y = 0..14, x = 0..15; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       for (int x = 0; x < 16; x++) {
-        const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-        const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-        const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-        const int32_t pixels3 = src[(y - 3) * src_stride + x];
-        const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-        const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-        const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-        const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-        const int32_t t15 = (filter * 16) + mx;
+        int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+        int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+        int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+        int32_t pixels3 = src[(y - 3) * src_stride + x];
+        int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+        int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+        int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+        int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+        int32_t t15 = (filter * 16) + mx;
         mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t15, 0,
             63)][0]) + (pixels1 * taps_table[daedalus_clip(t15, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t15, 0, 63)][2])) +
@@ -302,27 +302,27 @@ static inline void one_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_
   }
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 16; x++) {
-        const int32_t pixels0 = mid[y][x];
-        const int32_t pixels1 = mid[y + 1][x];
-        const int32_t pixels2 = mid[y + 2][x];
-        const int32_t pixels3 = mid[y + 3][x];
-        const int32_t pixels4 = mid[y + 4][x];
-        const int32_t pixels5 = mid[y + 5][x];
-        const int32_t pixels6 = mid[y + 6][x];
-        const int32_t pixels7 = mid[y + 7][x];
-        const int32_t t13 = (filter * 16) + my;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = mid[y][x];
+        int32_t pixels1 = mid[y + 1][x];
+        int32_t pixels2 = mid[y + 2][x];
+        int32_t pixels3 = mid[y + 3][x];
+        int32_t pixels4 = mid[y + 4][x];
+        int32_t pixels5 = mid[y + 5][x];
+        int32_t pixels6 = mid[y + 6][x];
+        int32_t pixels7 = mid[y + 7][x];
+        int32_t t13 = (filter * 16) + my;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +
             (pixels5 * taps_table[daedalus_clip(t13, 0, 63)][5])) +
             (pixels6 * taps_table[daedalus_clip(t13, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
-        const int32_t t48 = dst[y * dst_stride + x];
+        int32_t t48 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
       }
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 57172f6670ebb85f
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash bb8d0dfd075da17a
  */
 static inline void one_panel_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,236 +107,236 @@ static inline void one_panel_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)t14);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)t14);
-  const uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0), (int16_t)t17);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1), (int16_t)t17);
-  const uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t23);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t23);
-  const uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t26);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t26);
-  const uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t29);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t29);
-  const uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t32);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t32);
-  const uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t35);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t35);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)t14);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)t14);
+  uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0), (int16_t)t17);
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1), (int16_t)t17);
+  uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t23);
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t23);
+  uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t26);
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t26);
+  uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t29);
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t29);
+  uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t32);
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t32);
+  uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t35);
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t35);
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
   vst1q_u8(&dst[0], t48_sat);
-  const int16x8_t t59_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_0), (int16_t)t14);
-  const int16x8_t t59_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_1), (int16_t)t14);
-  const int16x8_t t60_0 = vmlaq_n_s16(t59_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t17);
-  const int16x8_t t60_1 = vmlaq_n_s16(t59_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t17);
-  const int16x8_t t61_0 = vmlaq_n_s16(t60_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
-  const int16x8_t t61_1 = vmlaq_n_s16(t60_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
-  const int16x8_t t62_0 = vmlaq_n_s16(t61_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t23);
-  const int16x8_t t62_1 = vmlaq_n_s16(t61_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t23);
-  const int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t26);
-  const int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t26);
-  const int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t29);
-  const int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t29);
-  const int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t32);
-  const int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t32);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
-  const uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
-  const uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
-  const int16x8_t t66_0 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t35);
-  const int16x8_t t66_1 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t35);
-  const uint16x8_t t68_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t66_0), k13770);
-  const uint16x8_t t68_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t66_1), k13770);
-  const uint8x16_t t69_sat = vqrshrnq_n_u16(t68_sat_0, t68_sat_1, 7);
+  int16x8_t t59_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_0),
+      (int16_t)t14);
+  int16x8_t t59_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_1),
+      (int16_t)t14);
+  int16x8_t t60_0 = vmlaq_n_s16(t59_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t17);
+  int16x8_t t60_1 = vmlaq_n_s16(t59_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t17);
+  int16x8_t t61_0 = vmlaq_n_s16(t60_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
+  int16x8_t t61_1 = vmlaq_n_s16(t60_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
+  int16x8_t t62_0 = vmlaq_n_s16(t61_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t23);
+  int16x8_t t62_1 = vmlaq_n_s16(t61_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t23);
+  int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t26);
+  int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t26);
+  int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t29);
+  int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t29);
+  int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t32);
+  int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t32);
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
+  uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
+  uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
+  int16x8_t t66_0 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t35);
+  int16x8_t t66_1 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t35);
+  uint16x8_t t68_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t66_0), k13770);
+  uint16x8_t t68_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t66_1), k13770);
+  uint8x16_t t69_sat = vqrshrnq_n_u16(t68_sat_0, t68_sat_1, 7);
   vst1q_u8(&dst_row1[0], t69_sat);
-  const int16x8_t t80_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_0), (int16_t)t14);
-  const int16x8_t t80_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_1), (int16_t)t14);
-  const int16x8_t t81_0 = vmlaq_n_s16(t80_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t17);
-  const int16x8_t t81_1 = vmlaq_n_s16(t80_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t17);
-  const int16x8_t t82_0 = vmlaq_n_s16(t81_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
-  const int16x8_t t82_1 = vmlaq_n_s16(t81_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
-  const int16x8_t t83_0 = vmlaq_n_s16(t82_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t23);
-  const int16x8_t t83_1 = vmlaq_n_s16(t82_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t23);
-  const int16x8_t t84_0 = vmlaq_n_s16(t83_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t26);
-  const int16x8_t t84_1 = vmlaq_n_s16(t83_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t26);
-  const int16x8_t t85_0 = vmlaq_n_s16(t84_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t29);
-  const int16x8_t t85_1 = vmlaq_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t29);
-  const int16x8_t t86_0 = vmlaq_n_s16(t85_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t32);
-  const int16x8_t t86_1 = vmlaq_n_s16(t85_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t32);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
-  const uint16x8_t pixels7_0_3 = vmovl_u8(vget_low_u8(pixels7_3));
-  const uint16x8_t pixels7_1_3 = vmovl_high_u8(pixels7_3);
-  const int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t35);
-  const int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t35);
-  const uint16x8_t t89_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t87_0), k13770);
-  const uint16x8_t t89_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t87_1), k13770);
-  const uint8x16_t t90_sat = vqrshrnq_n_u16(t89_sat_0, t89_sat_1, 7);
+  int16x8_t t80_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_0),
+      (int16_t)t14);
+  int16x8_t t80_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_1),
+      (int16_t)t14);
+  int16x8_t t81_0 = vmlaq_n_s16(t80_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t17);
+  int16x8_t t81_1 = vmlaq_n_s16(t80_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t17);
+  int16x8_t t82_0 = vmlaq_n_s16(t81_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
+  int16x8_t t82_1 = vmlaq_n_s16(t81_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
+  int16x8_t t83_0 = vmlaq_n_s16(t82_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t23);
+  int16x8_t t83_1 = vmlaq_n_s16(t82_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t23);
+  int16x8_t t84_0 = vmlaq_n_s16(t83_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t26);
+  int16x8_t t84_1 = vmlaq_n_s16(t83_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t26);
+  int16x8_t t85_0 = vmlaq_n_s16(t84_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t29);
+  int16x8_t t85_1 = vmlaq_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t29);
+  int16x8_t t86_0 = vmlaq_n_s16(t85_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t32);
+  int16x8_t t86_1 = vmlaq_n_s16(t85_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t32);
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
+  uint16x8_t pixels7_0_3 = vmovl_u8(vget_low_u8(pixels7_3));
+  uint16x8_t pixels7_1_3 = vmovl_high_u8(pixels7_3);
+  int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t35);
+  int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t35);
+  uint16x8_t t89_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t87_0), k13770);
+  uint16x8_t t89_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t87_1), k13770);
+  uint8x16_t t90_sat = vqrshrnq_n_u16(t89_sat_0, t89_sat_1, 7);
   vst1q_u8(&dst_row2[0], t90_sat);
-  const int16x8_t t101_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_0), (int16_t)t14);
-  const int16x8_t t101_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_1), (int16_t)t14);
-  const int16x8_t t102_0 = vmlaq_n_s16(t101_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t17);
-  const int16x8_t t102_1 = vmlaq_n_s16(t101_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t17);
-  const int16x8_t t103_0 = vmlaq_n_s16(t102_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
-  const int16x8_t t103_1 = vmlaq_n_s16(t102_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
-  const int16x8_t t104_0 = vmlaq_n_s16(t103_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t23);
-  const int16x8_t t104_1 = vmlaq_n_s16(t103_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t23);
-  const int16x8_t t105_0 = vmlaq_n_s16(t104_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t26);
-  const int16x8_t t105_1 = vmlaq_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t26);
-  const int16x8_t t106_0 = vmlaq_n_s16(t105_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t29);
-  const int16x8_t t106_1 = vmlaq_n_s16(t105_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t29);
-  const int16x8_t t107_0 = vmlaq_n_s16(t106_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t32);
-  const int16x8_t t107_1 = vmlaq_n_s16(t106_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t32);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
-  const uint16x8_t pixels7_0_4 = vmovl_u8(vget_low_u8(pixels7_4));
-  const uint16x8_t pixels7_1_4 = vmovl_high_u8(pixels7_4);
-  const int16x8_t t108_0 = vmlaq_n_s16(t107_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t35);
-  const int16x8_t t108_1 = vmlaq_n_s16(t107_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t35);
-  const uint16x8_t t110_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t108_0), k13770);
-  const uint16x8_t t110_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t108_1), k13770);
-  const uint8x16_t t111_sat = vqrshrnq_n_u16(t110_sat_0, t110_sat_1, 7);
+  int16x8_t t101_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_0),
+      (int16_t)t14);
+  int16x8_t t101_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_1),
+      (int16_t)t14);
+  int16x8_t t102_0 = vmlaq_n_s16(t101_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t17);
+  int16x8_t t102_1 = vmlaq_n_s16(t101_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t17);
+  int16x8_t t103_0 = vmlaq_n_s16(t102_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
+  int16x8_t t103_1 = vmlaq_n_s16(t102_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
+  int16x8_t t104_0 = vmlaq_n_s16(t103_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t23);
+  int16x8_t t104_1 = vmlaq_n_s16(t103_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t23);
+  int16x8_t t105_0 = vmlaq_n_s16(t104_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t26);
+  int16x8_t t105_1 = vmlaq_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t26);
+  int16x8_t t106_0 = vmlaq_n_s16(t105_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t29);
+  int16x8_t t106_1 = vmlaq_n_s16(t105_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t29);
+  int16x8_t t107_0 = vmlaq_n_s16(t106_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t32);
+  int16x8_t t107_1 = vmlaq_n_s16(t106_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t32);
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
+  uint16x8_t pixels7_0_4 = vmovl_u8(vget_low_u8(pixels7_4));
+  uint16x8_t pixels7_1_4 = vmovl_high_u8(pixels7_4);
+  int16x8_t t108_0 = vmlaq_n_s16(t107_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t35);
+  int16x8_t t108_1 = vmlaq_n_s16(t107_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t35);
+  uint16x8_t t110_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t108_0), k13770);
+  uint16x8_t t110_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t108_1), k13770);
+  uint8x16_t t111_sat = vqrshrnq_n_u16(t110_sat_0, t110_sat_1, 7);
   vst1q_u8(&dst_row3[0], t111_sat);
-  const int16x8_t t122_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_0), (int16_t)t14);
-  const int16x8_t t122_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_1), (int16_t)t14);
-  const int16x8_t t123_0 = vmlaq_n_s16(t122_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t17);
-  const int16x8_t t123_1 = vmlaq_n_s16(t122_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t17);
-  const int16x8_t t124_0 = vmlaq_n_s16(t123_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
-  const int16x8_t t124_1 = vmlaq_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
-  const int16x8_t t125_0 = vmlaq_n_s16(t124_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t23);
-  const int16x8_t t125_1 = vmlaq_n_s16(t124_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t23);
-  const int16x8_t t126_0 = vmlaq_n_s16(t125_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t26);
-  const int16x8_t t126_1 = vmlaq_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t26);
-  const int16x8_t t127_0 = vmlaq_n_s16(t126_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t29);
-  const int16x8_t t127_1 = vmlaq_n_s16(t126_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t29);
-  const int16x8_t t128_0 = vmlaq_n_s16(t127_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t32);
-  const int16x8_t t128_1 = vmlaq_n_s16(t127_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t32);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
-  const uint16x8_t pixels7_0_5 = vmovl_u8(vget_low_u8(pixels7_5));
-  const uint16x8_t pixels7_1_5 = vmovl_high_u8(pixels7_5);
-  const int16x8_t t129_0 = vmlaq_n_s16(t128_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t35);
-  const int16x8_t t129_1 = vmlaq_n_s16(t128_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t35);
-  const uint16x8_t t131_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t129_0), k13770);
-  const uint16x8_t t131_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t129_1), k13770);
-  const uint8x16_t t132_sat = vqrshrnq_n_u16(t131_sat_0, t131_sat_1, 7);
+  int16x8_t t122_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_0),
+      (int16_t)t14);
+  int16x8_t t122_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_1),
+      (int16_t)t14);
+  int16x8_t t123_0 = vmlaq_n_s16(t122_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t17);
+  int16x8_t t123_1 = vmlaq_n_s16(t122_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t17);
+  int16x8_t t124_0 = vmlaq_n_s16(t123_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
+  int16x8_t t124_1 = vmlaq_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
+  int16x8_t t125_0 = vmlaq_n_s16(t124_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t23);
+  int16x8_t t125_1 = vmlaq_n_s16(t124_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t23);
+  int16x8_t t126_0 = vmlaq_n_s16(t125_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t26);
+  int16x8_t t126_1 = vmlaq_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t26);
+  int16x8_t t127_0 = vmlaq_n_s16(t126_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t29);
+  int16x8_t t127_1 = vmlaq_n_s16(t126_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t29);
+  int16x8_t t128_0 = vmlaq_n_s16(t127_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t32);
+  int16x8_t t128_1 = vmlaq_n_s16(t127_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t32);
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
+  uint16x8_t pixels7_0_5 = vmovl_u8(vget_low_u8(pixels7_5));
+  uint16x8_t pixels7_1_5 = vmovl_high_u8(pixels7_5);
+  int16x8_t t129_0 = vmlaq_n_s16(t128_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t35);
+  int16x8_t t129_1 = vmlaq_n_s16(t128_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t35);
+  uint16x8_t t131_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t129_0), k13770);
+  uint16x8_t t131_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t129_1), k13770);
+  uint8x16_t t132_sat = vqrshrnq_n_u16(t131_sat_0, t131_sat_1, 7);
   vst1q_u8(&dst_row4[0], t132_sat);
-  const int16x8_t t143_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t14);
-  const int16x8_t t143_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t14);
-  const int16x8_t t144_0 = vmlaq_n_s16(t143_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t17);
-  const int16x8_t t144_1 = vmlaq_n_s16(t143_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t17);
-  const int16x8_t t145_0 = vmlaq_n_s16(t144_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
-  const int16x8_t t145_1 = vmlaq_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
-  const int16x8_t t146_0 = vmlaq_n_s16(t145_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t23);
-  const int16x8_t t146_1 = vmlaq_n_s16(t145_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t23);
-  const int16x8_t t147_0 = vmlaq_n_s16(t146_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t26);
-  const int16x8_t t147_1 = vmlaq_n_s16(t146_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t26);
-  const int16x8_t t148_0 = vmlaq_n_s16(t147_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t29);
-  const int16x8_t t148_1 = vmlaq_n_s16(t147_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t29);
-  const int16x8_t t149_0 = vmlaq_n_s16(t148_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t32);
-  const int16x8_t t149_1 = vmlaq_n_s16(t148_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t32);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
-  const uint16x8_t pixels7_0_6 = vmovl_u8(vget_low_u8(pixels7_6));
-  const uint16x8_t pixels7_1_6 = vmovl_high_u8(pixels7_6);
-  const int16x8_t t150_0 = vmlaq_n_s16(t149_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t35);
-  const int16x8_t t150_1 = vmlaq_n_s16(t149_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t35);
-  const uint16x8_t t152_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t150_0), k13770);
-  const uint16x8_t t152_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t150_1), k13770);
-  const uint8x16_t t153_sat = vqrshrnq_n_u16(t152_sat_0, t152_sat_1, 7);
+  int16x8_t t143_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_0),
+      (int16_t)t14);
+  int16x8_t t143_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_1),
+      (int16_t)t14);
+  int16x8_t t144_0 = vmlaq_n_s16(t143_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t17);
+  int16x8_t t144_1 = vmlaq_n_s16(t143_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t17);
+  int16x8_t t145_0 = vmlaq_n_s16(t144_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
+  int16x8_t t145_1 = vmlaq_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
+  int16x8_t t146_0 = vmlaq_n_s16(t145_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t23);
+  int16x8_t t146_1 = vmlaq_n_s16(t145_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t23);
+  int16x8_t t147_0 = vmlaq_n_s16(t146_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t26);
+  int16x8_t t147_1 = vmlaq_n_s16(t146_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t26);
+  int16x8_t t148_0 = vmlaq_n_s16(t147_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t29);
+  int16x8_t t148_1 = vmlaq_n_s16(t147_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t29);
+  int16x8_t t149_0 = vmlaq_n_s16(t148_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t32);
+  int16x8_t t149_1 = vmlaq_n_s16(t148_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t32);
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
+  uint16x8_t pixels7_0_6 = vmovl_u8(vget_low_u8(pixels7_6));
+  uint16x8_t pixels7_1_6 = vmovl_high_u8(pixels7_6);
+  int16x8_t t150_0 = vmlaq_n_s16(t149_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t35);
+  int16x8_t t150_1 = vmlaq_n_s16(t149_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t35);
+  uint16x8_t t152_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t150_0), k13770);
+  uint16x8_t t152_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t150_1), k13770);
+  uint8x16_t t153_sat = vqrshrnq_n_u16(t152_sat_0, t152_sat_1, 7);
   vst1q_u8(&dst_row5[0], t153_sat);
-  const int16x8_t t164_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_0), (int16_t)t14);
-  const int16x8_t t164_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_1), (int16_t)t14);
-  const int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t17);
-  const int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t17);
-  const int16x8_t t166_0 = vmlaq_n_s16(t165_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
-  const int16x8_t t166_1 = vmlaq_n_s16(t165_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
-  const int16x8_t t167_0 = vmlaq_n_s16(t166_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t23);
-  const int16x8_t t167_1 = vmlaq_n_s16(t166_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t23);
-  const int16x8_t t168_0 = vmlaq_n_s16(t167_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t26);
-  const int16x8_t t168_1 = vmlaq_n_s16(t167_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t26);
-  const int16x8_t t169_0 = vmlaq_n_s16(t168_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t29);
-  const int16x8_t t169_1 = vmlaq_n_s16(t168_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t29);
-  const int16x8_t t170_0 = vmlaq_n_s16(t169_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t32);
-  const int16x8_t t170_1 = vmlaq_n_s16(t169_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t32);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
-  const uint16x8_t pixels7_0_7 = vmovl_u8(vget_low_u8(pixels7_7));
-  const uint16x8_t pixels7_1_7 = vmovl_high_u8(pixels7_7);
-  const int16x8_t t171_0 = vmlaq_n_s16(t170_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t35);
-  const int16x8_t t171_1 = vmlaq_n_s16(t170_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t35);
-  const uint16x8_t t173_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t171_0), k13770);
-  const uint16x8_t t173_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t171_1), k13770);
-  const uint8x16_t t174_sat = vqrshrnq_n_u16(t173_sat_0, t173_sat_1, 7);
+  int16x8_t t164_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_0),
+      (int16_t)t14);
+  int16x8_t t164_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_1),
+      (int16_t)t14);
+  int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t17);
+  int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t17);
+  int16x8_t t166_0 = vmlaq_n_s16(t165_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
+  int16x8_t t166_1 = vmlaq_n_s16(t165_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
+  int16x8_t t167_0 = vmlaq_n_s16(t166_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t23);
+  int16x8_t t167_1 = vmlaq_n_s16(t166_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t23);
+  int16x8_t t168_0 = vmlaq_n_s16(t167_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t26);
+  int16x8_t t168_1 = vmlaq_n_s16(t167_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t26);
+  int16x8_t t169_0 = vmlaq_n_s16(t168_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t29);
+  int16x8_t t169_1 = vmlaq_n_s16(t168_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t29);
+  int16x8_t t170_0 = vmlaq_n_s16(t169_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t32);
+  int16x8_t t170_1 = vmlaq_n_s16(t169_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t32);
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
+  uint16x8_t pixels7_0_7 = vmovl_u8(vget_low_u8(pixels7_7));
+  uint16x8_t pixels7_1_7 = vmovl_high_u8(pixels7_7);
+  int16x8_t t171_0 = vmlaq_n_s16(t170_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t35);
+  int16x8_t t171_1 = vmlaq_n_s16(t170_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t35);
+  uint16x8_t t173_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t171_0), k13770);
+  uint16x8_t t173_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t171_1), k13770);
+  uint8x16_t t174_sat = vqrshrnq_n_u16(t173_sat_0, t173_sat_1, 7);
   vst1q_u8(&dst_row6[0], t174_sat);
-  const int16x8_t t185_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_0), (int16_t)t14);
-  const int16x8_t t185_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_1), (int16_t)t14);
-  const int16x8_t t186_0 = vmlaq_n_s16(t185_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t17);
-  const int16x8_t t186_1 = vmlaq_n_s16(t185_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t17);
-  const int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t20);
-  const int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t20);
-  const int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t23);
-  const int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t23);
-  const int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t26);
-  const int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t26);
-  const int16x8_t t190_0 = vmlaq_n_s16(t189_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t29);
-  const int16x8_t t190_1 = vmlaq_n_s16(t189_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t29);
-  const int16x8_t t191_0 = vmlaq_n_s16(t190_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t32);
-  const int16x8_t t191_1 = vmlaq_n_s16(t190_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t32);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
-  const uint16x8_t pixels7_0_8 = vmovl_u8(vget_low_u8(pixels7_8));
-  const uint16x8_t pixels7_1_8 = vmovl_high_u8(pixels7_8);
-  const int16x8_t t192_0 = vmlaq_n_s16(t191_0, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t35);
-  const int16x8_t t192_1 = vmlaq_n_s16(t191_1, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t35);
-  const uint16x8_t t194_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t192_0), k13770);
-  const uint16x8_t t194_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t192_1), k13770);
-  const uint8x16_t t195_sat = vqrshrnq_n_u16(t194_sat_0, t194_sat_1, 7);
+  int16x8_t t185_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_0),
+      (int16_t)t14);
+  int16x8_t t185_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_1),
+      (int16_t)t14);
+  int16x8_t t186_0 = vmlaq_n_s16(t185_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t17);
+  int16x8_t t186_1 = vmlaq_n_s16(t185_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t17);
+  int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t20);
+  int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t20);
+  int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t23);
+  int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t23);
+  int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t26);
+  int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t26);
+  int16x8_t t190_0 = vmlaq_n_s16(t189_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t29);
+  int16x8_t t190_1 = vmlaq_n_s16(t189_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t29);
+  int16x8_t t191_0 = vmlaq_n_s16(t190_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t32);
+  int16x8_t t191_1 = vmlaq_n_s16(t190_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t32);
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
+  uint16x8_t pixels7_0_8 = vmovl_u8(vget_low_u8(pixels7_8));
+  uint16x8_t pixels7_1_8 = vmovl_high_u8(pixels7_8);
+  int16x8_t t192_0 = vmlaq_n_s16(t191_0, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t35);
+  int16x8_t t192_1 = vmlaq_n_s16(t191_1, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t35);
+  uint16x8_t t194_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t192_0), k13770);
+  uint16x8_t t194_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t192_1), k13770);
+  uint8x16_t t195_sat = vqrshrnq_n_u16(t194_sat_0, t194_sat_1, 7);
   vst1q_u8(&dst_row7[0], t195_sat);
 }
 
@@ -388,75 +388,75 @@ void daedalus_vp9_mc_32v__vector_sub8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash f46badc47a9b0e6d
+ * Class full, input hash b2b1fa08df805419
  */
 static inline void one_panel_vp9_mc_32v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-      const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-      const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels3_0),
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+      uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+      int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels3_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels3_1),
+      int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels3_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-      const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-      const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels4_0),
+      uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+      uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+      int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels4_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels4_1),
+      int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels4_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels5_0),
+      uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels5_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels5_1),
+      int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels5_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrnq_n_u16(t48_sat_0, t48_sat_1, 7);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrnq_n_u16(t48_sat_0, t48_sat_1, 7);
       vst1q_u8(&dst[y * dst_stride], t49_sat);
     }
   }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 6996989b5b546ee4
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 02205287bac99f30
  */
 static inline void one_panel_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,252 +107,252 @@ static inline void one_panel_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)t14);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)t14);
-  const uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0), (int16_t)t17);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1), (int16_t)t17);
-  const uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t23);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t23);
-  const uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t26);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t26);
-  const uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t29);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t29);
-  const uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t32);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t32);
-  const uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t35);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t35);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
-  const uint8x16_t t50 = vld1q_u8(&dst[0]);
-  const uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)t14);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)t14);
+  uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0), (int16_t)t17);
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1), (int16_t)t17);
+  uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t23);
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t23);
+  uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t26);
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t26);
+  uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t29);
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t29);
+  uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t32);
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t32);
+  uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t35);
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t35);
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint8x16_t t50 = vld1q_u8(&dst[0]);
+  uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
   vst1q_u8(&dst[0], t52);
-  const int16x8_t t62_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_0), (int16_t)t14);
-  const int16x8_t t62_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_1), (int16_t)t14);
-  const int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t17);
-  const int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t17);
-  const int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
-  const int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
-  const int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t23);
-  const int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t23);
-  const int16x8_t t66_0 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t26);
-  const int16x8_t t66_1 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t26);
-  const int16x8_t t67_0 = vmlaq_n_s16(t66_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t29);
-  const int16x8_t t67_1 = vmlaq_n_s16(t66_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t29);
-  const int16x8_t t68_0 = vmlaq_n_s16(t67_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t32);
-  const int16x8_t t68_1 = vmlaq_n_s16(t67_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t32);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
-  const uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
-  const uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
-  const int16x8_t t69_0 = vmlaq_n_s16(t68_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t35);
-  const int16x8_t t69_1 = vmlaq_n_s16(t68_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t35);
-  const uint16x8_t t71_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t69_0), k13770);
-  const uint16x8_t t71_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t69_1), k13770);
-  const uint8x16_t t72_sat = vqrshrnq_n_u16(t71_sat_0, t71_sat_1, 7);
-  const uint8x16_t t74 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t76 = vrhaddq_u8(t74, t72_sat);
+  int16x8_t t62_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_0),
+      (int16_t)t14);
+  int16x8_t t62_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_1),
+      (int16_t)t14);
+  int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels2_0), (int16_t)t17);
+  int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels2_1), (int16_t)t17);
+  int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
+  int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
+  int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t23);
+  int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t23);
+  int16x8_t t66_0 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t26);
+  int16x8_t t66_1 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t26);
+  int16x8_t t67_0 = vmlaq_n_s16(t66_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t29);
+  int16x8_t t67_1 = vmlaq_n_s16(t66_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t29);
+  int16x8_t t68_0 = vmlaq_n_s16(t67_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t32);
+  int16x8_t t68_1 = vmlaq_n_s16(t67_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t32);
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
+  uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
+  uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
+  int16x8_t t69_0 = vmlaq_n_s16(t68_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t35);
+  int16x8_t t69_1 = vmlaq_n_s16(t68_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t35);
+  uint16x8_t t71_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t69_0), k13770);
+  uint16x8_t t71_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t69_1), k13770);
+  uint8x16_t t72_sat = vqrshrnq_n_u16(t71_sat_0, t71_sat_1, 7);
+  uint8x16_t t74 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t76 = vrhaddq_u8(t74, t72_sat);
   vst1q_u8(&dst_row1[0], t76);
-  const int16x8_t t86_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_0), (int16_t)t14);
-  const int16x8_t t86_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_1), (int16_t)t14);
-  const int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t17);
-  const int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t17);
-  const int16x8_t t88_0 = vmlaq_n_s16(t87_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
-  const int16x8_t t88_1 = vmlaq_n_s16(t87_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
-  const int16x8_t t89_0 = vmlaq_n_s16(t88_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t23);
-  const int16x8_t t89_1 = vmlaq_n_s16(t88_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t23);
-  const int16x8_t t90_0 = vmlaq_n_s16(t89_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t26);
-  const int16x8_t t90_1 = vmlaq_n_s16(t89_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t26);
-  const int16x8_t t91_0 = vmlaq_n_s16(t90_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t29);
-  const int16x8_t t91_1 = vmlaq_n_s16(t90_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t29);
-  const int16x8_t t92_0 = vmlaq_n_s16(t91_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t32);
-  const int16x8_t t92_1 = vmlaq_n_s16(t91_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t32);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
-  const uint16x8_t pixels7_0_3 = vmovl_u8(vget_low_u8(pixels7_3));
-  const uint16x8_t pixels7_1_3 = vmovl_high_u8(pixels7_3);
-  const int16x8_t t93_0 = vmlaq_n_s16(t92_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t35);
-  const int16x8_t t93_1 = vmlaq_n_s16(t92_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t35);
-  const uint16x8_t t95_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t93_0), k13770);
-  const uint16x8_t t95_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t93_1), k13770);
-  const uint8x16_t t96_sat = vqrshrnq_n_u16(t95_sat_0, t95_sat_1, 7);
-  const uint8x16_t t98 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t100 = vrhaddq_u8(t98, t96_sat);
+  int16x8_t t86_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_0),
+      (int16_t)t14);
+  int16x8_t t86_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_1),
+      (int16_t)t14);
+  int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels3_0), (int16_t)t17);
+  int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels3_1), (int16_t)t17);
+  int16x8_t t88_0 = vmlaq_n_s16(t87_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
+  int16x8_t t88_1 = vmlaq_n_s16(t87_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
+  int16x8_t t89_0 = vmlaq_n_s16(t88_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t23);
+  int16x8_t t89_1 = vmlaq_n_s16(t88_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t23);
+  int16x8_t t90_0 = vmlaq_n_s16(t89_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t26);
+  int16x8_t t90_1 = vmlaq_n_s16(t89_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t26);
+  int16x8_t t91_0 = vmlaq_n_s16(t90_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t29);
+  int16x8_t t91_1 = vmlaq_n_s16(t90_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t29);
+  int16x8_t t92_0 = vmlaq_n_s16(t91_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t32);
+  int16x8_t t92_1 = vmlaq_n_s16(t91_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t32);
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
+  uint16x8_t pixels7_0_3 = vmovl_u8(vget_low_u8(pixels7_3));
+  uint16x8_t pixels7_1_3 = vmovl_high_u8(pixels7_3);
+  int16x8_t t93_0 = vmlaq_n_s16(t92_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t35);
+  int16x8_t t93_1 = vmlaq_n_s16(t92_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t35);
+  uint16x8_t t95_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t93_0), k13770);
+  uint16x8_t t95_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t93_1), k13770);
+  uint8x16_t t96_sat = vqrshrnq_n_u16(t95_sat_0, t95_sat_1, 7);
+  uint8x16_t t98 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t100 = vrhaddq_u8(t98, t96_sat);
   vst1q_u8(&dst_row2[0], t100);
-  const int16x8_t t110_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_0), (int16_t)t14);
-  const int16x8_t t110_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_1), (int16_t)t14);
-  const int16x8_t t111_0 = vmlaq_n_s16(t110_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t17);
-  const int16x8_t t111_1 = vmlaq_n_s16(t110_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t17);
-  const int16x8_t t112_0 = vmlaq_n_s16(t111_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
-  const int16x8_t t112_1 = vmlaq_n_s16(t111_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
-  const int16x8_t t113_0 = vmlaq_n_s16(t112_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t23);
-  const int16x8_t t113_1 = vmlaq_n_s16(t112_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t23);
-  const int16x8_t t114_0 = vmlaq_n_s16(t113_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t26);
-  const int16x8_t t114_1 = vmlaq_n_s16(t113_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t26);
-  const int16x8_t t115_0 = vmlaq_n_s16(t114_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t29);
-  const int16x8_t t115_1 = vmlaq_n_s16(t114_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t29);
-  const int16x8_t t116_0 = vmlaq_n_s16(t115_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t32);
-  const int16x8_t t116_1 = vmlaq_n_s16(t115_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t32);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
-  const uint16x8_t pixels7_0_4 = vmovl_u8(vget_low_u8(pixels7_4));
-  const uint16x8_t pixels7_1_4 = vmovl_high_u8(pixels7_4);
-  const int16x8_t t117_0 = vmlaq_n_s16(t116_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t35);
-  const int16x8_t t117_1 = vmlaq_n_s16(t116_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t35);
-  const uint16x8_t t119_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t117_0), k13770);
-  const uint16x8_t t119_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t117_1), k13770);
-  const uint8x16_t t120_sat = vqrshrnq_n_u16(t119_sat_0, t119_sat_1, 7);
-  const uint8x16_t t122 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t124 = vrhaddq_u8(t122, t120_sat);
+  int16x8_t t110_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_0),
+      (int16_t)t14);
+  int16x8_t t110_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_1),
+      (int16_t)t14);
+  int16x8_t t111_0 = vmlaq_n_s16(t110_0, vreinterpretq_s16_u16(pixels4_0), (int16_t)t17);
+  int16x8_t t111_1 = vmlaq_n_s16(t110_1, vreinterpretq_s16_u16(pixels4_1), (int16_t)t17);
+  int16x8_t t112_0 = vmlaq_n_s16(t111_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
+  int16x8_t t112_1 = vmlaq_n_s16(t111_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
+  int16x8_t t113_0 = vmlaq_n_s16(t112_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t23);
+  int16x8_t t113_1 = vmlaq_n_s16(t112_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t23);
+  int16x8_t t114_0 = vmlaq_n_s16(t113_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t26);
+  int16x8_t t114_1 = vmlaq_n_s16(t113_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t26);
+  int16x8_t t115_0 = vmlaq_n_s16(t114_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t29);
+  int16x8_t t115_1 = vmlaq_n_s16(t114_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t29);
+  int16x8_t t116_0 = vmlaq_n_s16(t115_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t32);
+  int16x8_t t116_1 = vmlaq_n_s16(t115_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t32);
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
+  uint16x8_t pixels7_0_4 = vmovl_u8(vget_low_u8(pixels7_4));
+  uint16x8_t pixels7_1_4 = vmovl_high_u8(pixels7_4);
+  int16x8_t t117_0 = vmlaq_n_s16(t116_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t35);
+  int16x8_t t117_1 = vmlaq_n_s16(t116_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t35);
+  uint16x8_t t119_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t117_0), k13770);
+  uint16x8_t t119_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t117_1), k13770);
+  uint8x16_t t120_sat = vqrshrnq_n_u16(t119_sat_0, t119_sat_1, 7);
+  uint8x16_t t122 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t124 = vrhaddq_u8(t122, t120_sat);
   vst1q_u8(&dst_row3[0], t124);
-  const int16x8_t t134_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_0), (int16_t)t14);
-  const int16x8_t t134_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_1), (int16_t)t14);
-  const int16x8_t t135_0 = vmlaq_n_s16(t134_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t17);
-  const int16x8_t t135_1 = vmlaq_n_s16(t134_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t17);
-  const int16x8_t t136_0 = vmlaq_n_s16(t135_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
-  const int16x8_t t136_1 = vmlaq_n_s16(t135_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
-  const int16x8_t t137_0 = vmlaq_n_s16(t136_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t23);
-  const int16x8_t t137_1 = vmlaq_n_s16(t136_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t23);
-  const int16x8_t t138_0 = vmlaq_n_s16(t137_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t26);
-  const int16x8_t t138_1 = vmlaq_n_s16(t137_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t26);
-  const int16x8_t t139_0 = vmlaq_n_s16(t138_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t29);
-  const int16x8_t t139_1 = vmlaq_n_s16(t138_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t29);
-  const int16x8_t t140_0 = vmlaq_n_s16(t139_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t32);
-  const int16x8_t t140_1 = vmlaq_n_s16(t139_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t32);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
-  const uint16x8_t pixels7_0_5 = vmovl_u8(vget_low_u8(pixels7_5));
-  const uint16x8_t pixels7_1_5 = vmovl_high_u8(pixels7_5);
-  const int16x8_t t141_0 = vmlaq_n_s16(t140_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t35);
-  const int16x8_t t141_1 = vmlaq_n_s16(t140_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t35);
-  const uint16x8_t t143_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t141_0), k13770);
-  const uint16x8_t t143_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t141_1), k13770);
-  const uint8x16_t t144_sat = vqrshrnq_n_u16(t143_sat_0, t143_sat_1, 7);
-  const uint8x16_t t146 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t148 = vrhaddq_u8(t146, t144_sat);
+  int16x8_t t134_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_0),
+      (int16_t)t14);
+  int16x8_t t134_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_1),
+      (int16_t)t14);
+  int16x8_t t135_0 = vmlaq_n_s16(t134_0, vreinterpretq_s16_u16(pixels5_0), (int16_t)t17);
+  int16x8_t t135_1 = vmlaq_n_s16(t134_1, vreinterpretq_s16_u16(pixels5_1), (int16_t)t17);
+  int16x8_t t136_0 = vmlaq_n_s16(t135_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
+  int16x8_t t136_1 = vmlaq_n_s16(t135_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
+  int16x8_t t137_0 = vmlaq_n_s16(t136_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t23);
+  int16x8_t t137_1 = vmlaq_n_s16(t136_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t23);
+  int16x8_t t138_0 = vmlaq_n_s16(t137_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t26);
+  int16x8_t t138_1 = vmlaq_n_s16(t137_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t26);
+  int16x8_t t139_0 = vmlaq_n_s16(t138_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t29);
+  int16x8_t t139_1 = vmlaq_n_s16(t138_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t29);
+  int16x8_t t140_0 = vmlaq_n_s16(t139_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t32);
+  int16x8_t t140_1 = vmlaq_n_s16(t139_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t32);
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
+  uint16x8_t pixels7_0_5 = vmovl_u8(vget_low_u8(pixels7_5));
+  uint16x8_t pixels7_1_5 = vmovl_high_u8(pixels7_5);
+  int16x8_t t141_0 = vmlaq_n_s16(t140_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t35);
+  int16x8_t t141_1 = vmlaq_n_s16(t140_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t35);
+  uint16x8_t t143_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t141_0), k13770);
+  uint16x8_t t143_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t141_1), k13770);
+  uint8x16_t t144_sat = vqrshrnq_n_u16(t143_sat_0, t143_sat_1, 7);
+  uint8x16_t t146 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t148 = vrhaddq_u8(t146, t144_sat);
   vst1q_u8(&dst_row4[0], t148);
-  const int16x8_t t158_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t14);
-  const int16x8_t t158_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t14);
-  const int16x8_t t159_0 = vmlaq_n_s16(t158_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t17);
-  const int16x8_t t159_1 = vmlaq_n_s16(t158_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t17);
-  const int16x8_t t160_0 = vmlaq_n_s16(t159_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
-  const int16x8_t t160_1 = vmlaq_n_s16(t159_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
-  const int16x8_t t161_0 = vmlaq_n_s16(t160_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t23);
-  const int16x8_t t161_1 = vmlaq_n_s16(t160_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t23);
-  const int16x8_t t162_0 = vmlaq_n_s16(t161_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t26);
-  const int16x8_t t162_1 = vmlaq_n_s16(t161_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t26);
-  const int16x8_t t163_0 = vmlaq_n_s16(t162_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t29);
-  const int16x8_t t163_1 = vmlaq_n_s16(t162_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t29);
-  const int16x8_t t164_0 = vmlaq_n_s16(t163_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t32);
-  const int16x8_t t164_1 = vmlaq_n_s16(t163_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t32);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
-  const uint16x8_t pixels7_0_6 = vmovl_u8(vget_low_u8(pixels7_6));
-  const uint16x8_t pixels7_1_6 = vmovl_high_u8(pixels7_6);
-  const int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t35);
-  const int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t35);
-  const uint16x8_t t167_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t165_0), k13770);
-  const uint16x8_t t167_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t165_1), k13770);
-  const uint8x16_t t168_sat = vqrshrnq_n_u16(t167_sat_0, t167_sat_1, 7);
-  const uint8x16_t t170 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t172 = vrhaddq_u8(t170, t168_sat);
+  int16x8_t t158_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_0),
+      (int16_t)t14);
+  int16x8_t t158_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_1),
+      (int16_t)t14);
+  int16x8_t t159_0 = vmlaq_n_s16(t158_0, vreinterpretq_s16_u16(pixels6_0), (int16_t)t17);
+  int16x8_t t159_1 = vmlaq_n_s16(t158_1, vreinterpretq_s16_u16(pixels6_1), (int16_t)t17);
+  int16x8_t t160_0 = vmlaq_n_s16(t159_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
+  int16x8_t t160_1 = vmlaq_n_s16(t159_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
+  int16x8_t t161_0 = vmlaq_n_s16(t160_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t23);
+  int16x8_t t161_1 = vmlaq_n_s16(t160_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t23);
+  int16x8_t t162_0 = vmlaq_n_s16(t161_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t26);
+  int16x8_t t162_1 = vmlaq_n_s16(t161_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t26);
+  int16x8_t t163_0 = vmlaq_n_s16(t162_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t29);
+  int16x8_t t163_1 = vmlaq_n_s16(t162_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t29);
+  int16x8_t t164_0 = vmlaq_n_s16(t163_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t32);
+  int16x8_t t164_1 = vmlaq_n_s16(t163_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t32);
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
+  uint16x8_t pixels7_0_6 = vmovl_u8(vget_low_u8(pixels7_6));
+  uint16x8_t pixels7_1_6 = vmovl_high_u8(pixels7_6);
+  int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t35);
+  int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t35);
+  uint16x8_t t167_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t165_0), k13770);
+  uint16x8_t t167_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t165_1), k13770);
+  uint8x16_t t168_sat = vqrshrnq_n_u16(t167_sat_0, t167_sat_1, 7);
+  uint8x16_t t170 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t172 = vrhaddq_u8(t170, t168_sat);
   vst1q_u8(&dst_row5[0], t172);
-  const int16x8_t t182_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_0), (int16_t)t14);
-  const int16x8_t t182_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_1), (int16_t)t14);
-  const int16x8_t t183_0 = vmlaq_n_s16(t182_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t17);
-  const int16x8_t t183_1 = vmlaq_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t17);
-  const int16x8_t t184_0 = vmlaq_n_s16(t183_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
-  const int16x8_t t184_1 = vmlaq_n_s16(t183_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
-  const int16x8_t t185_0 = vmlaq_n_s16(t184_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t23);
-  const int16x8_t t185_1 = vmlaq_n_s16(t184_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t23);
-  const int16x8_t t186_0 = vmlaq_n_s16(t185_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t26);
-  const int16x8_t t186_1 = vmlaq_n_s16(t185_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t26);
-  const int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t29);
-  const int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t29);
-  const int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t32);
-  const int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t32);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
-  const uint16x8_t pixels7_0_7 = vmovl_u8(vget_low_u8(pixels7_7));
-  const uint16x8_t pixels7_1_7 = vmovl_high_u8(pixels7_7);
-  const int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t35);
-  const int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t35);
-  const uint16x8_t t191_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t189_0), k13770);
-  const uint16x8_t t191_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t189_1), k13770);
-  const uint8x16_t t192_sat = vqrshrnq_n_u16(t191_sat_0, t191_sat_1, 7);
-  const uint8x16_t t194 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t196 = vrhaddq_u8(t194, t192_sat);
+  int16x8_t t182_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_0),
+      (int16_t)t14);
+  int16x8_t t182_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_1),
+      (int16_t)t14);
+  int16x8_t t183_0 = vmlaq_n_s16(t182_0, vreinterpretq_s16_u16(pixels7_0), (int16_t)t17);
+  int16x8_t t183_1 = vmlaq_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_1), (int16_t)t17);
+  int16x8_t t184_0 = vmlaq_n_s16(t183_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
+  int16x8_t t184_1 = vmlaq_n_s16(t183_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
+  int16x8_t t185_0 = vmlaq_n_s16(t184_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t23);
+  int16x8_t t185_1 = vmlaq_n_s16(t184_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t23);
+  int16x8_t t186_0 = vmlaq_n_s16(t185_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t26);
+  int16x8_t t186_1 = vmlaq_n_s16(t185_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t26);
+  int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t29);
+  int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t29);
+  int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t32);
+  int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t32);
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
+  uint16x8_t pixels7_0_7 = vmovl_u8(vget_low_u8(pixels7_7));
+  uint16x8_t pixels7_1_7 = vmovl_high_u8(pixels7_7);
+  int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t35);
+  int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t35);
+  uint16x8_t t191_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t189_0), k13770);
+  uint16x8_t t191_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t189_1), k13770);
+  uint8x16_t t192_sat = vqrshrnq_n_u16(t191_sat_0, t191_sat_1, 7);
+  uint8x16_t t194 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t196 = vrhaddq_u8(t194, t192_sat);
   vst1q_u8(&dst_row6[0], t196);
-  const int16x8_t t206_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_0), (int16_t)t14);
-  const int16x8_t t206_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_1), (int16_t)t14);
-  const int16x8_t t207_0 = vmlaq_n_s16(t206_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t17);
-  const int16x8_t t207_1 = vmlaq_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t17);
-  const int16x8_t t208_0 = vmlaq_n_s16(t207_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t20);
-  const int16x8_t t208_1 = vmlaq_n_s16(t207_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t20);
-  const int16x8_t t209_0 = vmlaq_n_s16(t208_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t23);
-  const int16x8_t t209_1 = vmlaq_n_s16(t208_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t23);
-  const int16x8_t t210_0 = vmlaq_n_s16(t209_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t26);
-  const int16x8_t t210_1 = vmlaq_n_s16(t209_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t26);
-  const int16x8_t t211_0 = vmlaq_n_s16(t210_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t29);
-  const int16x8_t t211_1 = vmlaq_n_s16(t210_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t29);
-  const int16x8_t t212_0 = vmlaq_n_s16(t211_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t32);
-  const int16x8_t t212_1 = vmlaq_n_s16(t211_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t32);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
-  const uint16x8_t pixels7_0_8 = vmovl_u8(vget_low_u8(pixels7_8));
-  const uint16x8_t pixels7_1_8 = vmovl_high_u8(pixels7_8);
-  const int16x8_t t213_0 = vmlaq_n_s16(t212_0, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t35);
-  const int16x8_t t213_1 = vmlaq_n_s16(t212_1, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t35);
-  const uint16x8_t t215_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t213_0), k13770);
-  const uint16x8_t t215_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t213_1), k13770);
-  const uint8x16_t t216_sat = vqrshrnq_n_u16(t215_sat_0, t215_sat_1, 7);
-  const uint8x16_t t218 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t220 = vrhaddq_u8(t218, t216_sat);
+  int16x8_t t206_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_0),
+      (int16_t)t14);
+  int16x8_t t206_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_1),
+      (int16_t)t14);
+  int16x8_t t207_0 = vmlaq_n_s16(t206_0, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t17);
+  int16x8_t t207_1 = vmlaq_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t17);
+  int16x8_t t208_0 = vmlaq_n_s16(t207_0, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t20);
+  int16x8_t t208_1 = vmlaq_n_s16(t207_1, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t20);
+  int16x8_t t209_0 = vmlaq_n_s16(t208_0, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t23);
+  int16x8_t t209_1 = vmlaq_n_s16(t208_1, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t23);
+  int16x8_t t210_0 = vmlaq_n_s16(t209_0, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t26);
+  int16x8_t t210_1 = vmlaq_n_s16(t209_1, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t26);
+  int16x8_t t211_0 = vmlaq_n_s16(t210_0, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t29);
+  int16x8_t t211_1 = vmlaq_n_s16(t210_1, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t29);
+  int16x8_t t212_0 = vmlaq_n_s16(t211_0, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t32);
+  int16x8_t t212_1 = vmlaq_n_s16(t211_1, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t32);
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
+  uint16x8_t pixels7_0_8 = vmovl_u8(vget_low_u8(pixels7_8));
+  uint16x8_t pixels7_1_8 = vmovl_high_u8(pixels7_8);
+  int16x8_t t213_0 = vmlaq_n_s16(t212_0, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t35);
+  int16x8_t t213_1 = vmlaq_n_s16(t212_1, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t35);
+  uint16x8_t t215_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t213_0), k13770);
+  uint16x8_t t215_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t213_1), k13770);
+  uint8x16_t t216_sat = vqrshrnq_n_u16(t215_sat_0, t215_sat_1, 7);
+  uint8x16_t t218 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t220 = vrhaddq_u8(t218, t216_sat);
   vst1q_u8(&dst_row7[0], t220);
 }
 
@@ -406,77 +406,77 @@ void daedalus_vp9_mc_32v_avg__vector_sub8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash af01e2d1d183b6ad
+ * Class full, input hash ddb18e2cd5933f69
  */
 static inline void one_panel_vp9_mc_32v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-      const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-      const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels3_0),
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+      uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+      int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels3_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels3_1),
+      int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels3_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-      const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-      const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels4_0),
+      uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+      uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+      int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels4_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels4_1),
+      int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels4_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels5_0),
+      uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels5_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels5_1),
+      int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels5_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrnq_n_u16(t48_sat_0, t48_sat_1, 7);
-      const uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrnq_n_u16(t48_sat_0, t48_sat_1, 7);
+      uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
       vst1q_u8(&dst[y * dst_stride], t53);
     }
   }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 7e0323d490cda2e1
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash db87290e0ab34e99
  */
 static inline void items_2_vp9_mc_4h__neon_sub8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride, const int32_t filter[2],
@@ -115,419 +115,411 @@ static inline void items_2_vp9_mc_4h__neon_sub8_x2(uint8_t *const dst[2], ptrdif
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t mx_2 = mx[0];
-  const int32_t t12 = (filter_2 * 16) + mx_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t mx_3 = mx[1];
-  const int32_t t12_2 = (filter_3 * 16) + mx_3;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
+  int32_t filter_2 = filter[0];
+  int32_t mx_2 = mx[0];
+  int32_t t12 = (filter_2 * 16) + mx_2;
+  int32_t filter_3 = filter[1];
+  int32_t mx_3 = mx[1];
+  int32_t t12_2 = (filter_3 * 16) + mx_3;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-3]), 1));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-2]), 1));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-1]), 1));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][1]), 1));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][2]), 1));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][3]), 1));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][4]), 1));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
+      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])}));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
+      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])}));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
+      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])}));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
+      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])}));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
+      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])}));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
+      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])}));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
+      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])}));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
+      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])}));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(out), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(out), 1);
-  const uint8x8_t pixels0_2 =
+  uint8x8_t pixels0_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]), 1));
-  const uint8x8_t t73 = vsub_u8(pixels0_2, k128);
-  const uint8x8_t pixels1_2 =
+  uint8x8_t t73 = vsub_u8(pixels0_2, k128);
+  uint8x8_t pixels1_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]), 1));
-  const uint8x8_t t75 = vsub_u8(pixels1_2, k128);
-  const uint8x8_t pixels2_2 =
+  uint8x8_t t75 = vsub_u8(pixels1_2, k128);
+  uint8x8_t pixels2_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]), 1));
-  const uint8x8_t t77 = vsub_u8(pixels2_2, k128);
-  const uint8x8_t pixels3_2 =
+  uint8x8_t t77 = vsub_u8(pixels2_2, k128);
+  uint8x8_t pixels3_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint8x8_t t79 = vsub_u8(pixels3_2, k128);
-  const uint8x8_t pixels4_2 =
+  uint8x8_t t79 = vsub_u8(pixels3_2, k128);
+  uint8x8_t pixels4_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]), 1));
-  const uint8x8_t t81 = vsub_u8(pixels4_2, k128);
-  const uint8x8_t pixels5_2 =
+  uint8x8_t t81 = vsub_u8(pixels4_2, k128);
+  uint8x8_t pixels5_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]), 1));
-  const uint8x8_t t83 = vsub_u8(pixels5_2, k128);
-  const uint8x8_t pixels6_2 =
+  uint8x8_t t83 = vsub_u8(pixels5_2, k128);
+  uint8x8_t pixels6_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]), 1));
-  const uint8x8_t t85 = vsub_u8(pixels6_2, k128);
-  const uint8x8_t pixels7_2 =
+  uint8x8_t t85 = vsub_u8(pixels6_2, k128);
+  uint8x8_t pixels7_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]), 1));
-  const uint8x8_t t87 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
-  const int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
-  const int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
-  const int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
-  const int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
-  const int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
-  const int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
-  const int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
-  const int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
+  uint8x8_t t87 = vsub_u8(pixels7_2, k128);
+  int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
+  int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
+  int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
+  int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
+  int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
+  int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
+  int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
+  int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
+  int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 1);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]), 1));
-  const uint8x8_t t116 = vsub_u8(pixels0_3, k128);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t t116 = vsub_u8(pixels0_3, k128);
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]), 1));
-  const uint8x8_t t118 = vsub_u8(pixels1_3, k128);
-  const uint8x8_t pixels2_3 =
+  uint8x8_t t118 = vsub_u8(pixels1_3, k128);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]), 1));
-  const uint8x8_t t120 = vsub_u8(pixels2_3, k128);
-  const uint8x8_t pixels3_3 =
+  uint8x8_t t120 = vsub_u8(pixels2_3, k128);
+  uint8x8_t pixels3_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint8x8_t t122 = vsub_u8(pixels3_3, k128);
-  const uint8x8_t pixels4_3 =
+  uint8x8_t t122 = vsub_u8(pixels3_3, k128);
+  uint8x8_t pixels4_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]), 1));
-  const uint8x8_t t124 = vsub_u8(pixels4_3, k128);
-  const uint8x8_t pixels5_3 =
+  uint8x8_t t124 = vsub_u8(pixels4_3, k128);
+  uint8x8_t pixels5_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]), 1));
-  const uint8x8_t t126 = vsub_u8(pixels5_3, k128);
-  const uint8x8_t pixels6_3 =
+  uint8x8_t t126 = vsub_u8(pixels5_3, k128);
+  uint8x8_t pixels6_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]), 1));
-  const uint8x8_t t128 = vsub_u8(pixels6_3, k128);
-  const uint8x8_t pixels7_3 =
+  uint8x8_t t128 = vsub_u8(pixels6_3, k128);
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]), 1));
-  const uint8x8_t t130 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
-  const int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
-  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
-  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
-  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
-  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
-  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
-  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
-  const int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
+  uint8x8_t t130 = vsub_u8(pixels7_3, k128);
+  int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
+  int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
+  int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
+  int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
+  int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
+  int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
+  int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
+  int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
+  int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 1);
-  const uint8x8_t pixels0_4 =
+  uint8x8_t pixels0_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]), 1));
-  const uint8x8_t t159 = vsub_u8(pixels0_4, k128);
-  const uint8x8_t pixels1_4 =
+  uint8x8_t t159 = vsub_u8(pixels0_4, k128);
+  uint8x8_t pixels1_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]), 1));
-  const uint8x8_t t161 = vsub_u8(pixels1_4, k128);
-  const uint8x8_t pixels2_4 =
+  uint8x8_t t161 = vsub_u8(pixels1_4, k128);
+  uint8x8_t pixels2_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]), 1));
-  const uint8x8_t t163 = vsub_u8(pixels2_4, k128);
-  const uint8x8_t pixels3_4 =
+  uint8x8_t t163 = vsub_u8(pixels2_4, k128);
+  uint8x8_t pixels3_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint8x8_t t165 = vsub_u8(pixels3_4, k128);
-  const uint8x8_t pixels4_4 =
+  uint8x8_t t165 = vsub_u8(pixels3_4, k128);
+  uint8x8_t pixels4_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]), 1));
-  const uint8x8_t t167 = vsub_u8(pixels4_4, k128);
-  const uint8x8_t pixels5_4 =
+  uint8x8_t t167 = vsub_u8(pixels4_4, k128);
+  uint8x8_t pixels5_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]), 1));
-  const uint8x8_t t169 = vsub_u8(pixels5_4, k128);
-  const uint8x8_t pixels6_4 =
+  uint8x8_t t169 = vsub_u8(pixels5_4, k128);
+  uint8x8_t pixels6_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]), 1));
-  const uint8x8_t t171 = vsub_u8(pixels6_4, k128);
-  const uint8x8_t pixels7_4 =
+  uint8x8_t t171 = vsub_u8(pixels6_4, k128);
+  uint8x8_t pixels7_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]), 1));
-  const uint8x8_t t173 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
-  const int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
-  const int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
+  uint8x8_t t173 = vsub_u8(pixels7_4, k128);
+  int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
+  int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
+  int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 1);
-  const uint8x8_t pixels0_5 =
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]), 1));
-  const uint8x8_t t202 = vsub_u8(pixels0_5, k128);
-  const uint8x8_t pixels1_5 =
+  uint8x8_t t202 = vsub_u8(pixels0_5, k128);
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]), 1));
-  const uint8x8_t t204 = vsub_u8(pixels1_5, k128);
-  const uint8x8_t pixels2_5 =
+  uint8x8_t t204 = vsub_u8(pixels1_5, k128);
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]), 1));
-  const uint8x8_t t206 = vsub_u8(pixels2_5, k128);
-  const uint8x8_t pixels3_5 =
+  uint8x8_t t206 = vsub_u8(pixels2_5, k128);
+  uint8x8_t pixels3_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint8x8_t t208 = vsub_u8(pixels3_5, k128);
-  const uint8x8_t pixels4_5 =
+  uint8x8_t t208 = vsub_u8(pixels3_5, k128);
+  uint8x8_t pixels4_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]), 1));
-  const uint8x8_t t210 = vsub_u8(pixels4_5, k128);
-  const uint8x8_t pixels5_5 =
+  uint8x8_t t210 = vsub_u8(pixels4_5, k128);
+  uint8x8_t pixels5_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]), 1));
-  const uint8x8_t t212 = vsub_u8(pixels5_5, k128);
-  const uint8x8_t pixels6_5 =
+  uint8x8_t t212 = vsub_u8(pixels5_5, k128);
+  uint8x8_t pixels6_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]), 1));
-  const uint8x8_t t214 = vsub_u8(pixels6_5, k128);
-  const uint8x8_t pixels7_5 =
+  uint8x8_t t214 = vsub_u8(pixels6_5, k128);
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]), 1));
-  const uint8x8_t t216 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
-  const int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
-  const int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
-  const int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
-  const int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
-  const int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
-  const int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
-  const int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
-  const int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
+  uint8x8_t t216 = vsub_u8(pixels7_5, k128);
+  int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
+  int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
+  int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
+  int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
+  int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
+  int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
+  int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
+  int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
+  int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 1);
-  const uint8x8_t pixels0_6 =
+  uint8x8_t pixels0_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]), 1));
-  const uint8x8_t t245 = vsub_u8(pixels0_6, k128);
-  const uint8x8_t pixels1_6 =
+  uint8x8_t t245 = vsub_u8(pixels0_6, k128);
+  uint8x8_t pixels1_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]), 1));
-  const uint8x8_t t247 = vsub_u8(pixels1_6, k128);
-  const uint8x8_t pixels2_6 =
+  uint8x8_t t247 = vsub_u8(pixels1_6, k128);
+  uint8x8_t pixels2_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]), 1));
-  const uint8x8_t t249 = vsub_u8(pixels2_6, k128);
-  const uint8x8_t pixels3_6 =
+  uint8x8_t t249 = vsub_u8(pixels2_6, k128);
+  uint8x8_t pixels3_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint8x8_t t251 = vsub_u8(pixels3_6, k128);
-  const uint8x8_t pixels4_6 =
+  uint8x8_t t251 = vsub_u8(pixels3_6, k128);
+  uint8x8_t pixels4_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]), 1));
-  const uint8x8_t t253 = vsub_u8(pixels4_6, k128);
-  const uint8x8_t pixels5_6 =
+  uint8x8_t t253 = vsub_u8(pixels4_6, k128);
+  uint8x8_t pixels5_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]), 1));
-  const uint8x8_t t255 = vsub_u8(pixels5_6, k128);
-  const uint8x8_t pixels6_6 =
+  uint8x8_t t255 = vsub_u8(pixels5_6, k128);
+  uint8x8_t pixels6_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]), 1));
-  const uint8x8_t t257 = vsub_u8(pixels6_6, k128);
-  const uint8x8_t pixels7_6 =
+  uint8x8_t t257 = vsub_u8(pixels6_6, k128);
+  uint8x8_t pixels7_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]), 1));
-  const uint8x8_t t259 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
-  const int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
-  const int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
-  const int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
-  const int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
-  const int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
-  const int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
-  const int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
-  const int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
+  uint8x8_t t259 = vsub_u8(pixels7_6, k128);
+  int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
+  int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
+  int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
+  int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
+  int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
+  int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
+  int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
+  int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
+  int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 1);
-  const uint8x8_t pixels0_7 =
+  uint8x8_t pixels0_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]), 1));
-  const uint8x8_t t288 = vsub_u8(pixels0_7, k128);
-  const uint8x8_t pixels1_7 =
+  uint8x8_t t288 = vsub_u8(pixels0_7, k128);
+  uint8x8_t pixels1_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]), 1));
-  const uint8x8_t t290 = vsub_u8(pixels1_7, k128);
-  const uint8x8_t pixels2_7 =
+  uint8x8_t t290 = vsub_u8(pixels1_7, k128);
+  uint8x8_t pixels2_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]), 1));
-  const uint8x8_t t292 = vsub_u8(pixels2_7, k128);
-  const uint8x8_t pixels3_7 =
+  uint8x8_t t292 = vsub_u8(pixels2_7, k128);
+  uint8x8_t pixels3_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint8x8_t t294 = vsub_u8(pixels3_7, k128);
-  const uint8x8_t pixels4_7 =
+  uint8x8_t t294 = vsub_u8(pixels3_7, k128);
+  uint8x8_t pixels4_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]), 1));
-  const uint8x8_t t296 = vsub_u8(pixels4_7, k128);
-  const uint8x8_t pixels5_7 =
+  uint8x8_t t296 = vsub_u8(pixels4_7, k128);
+  uint8x8_t pixels5_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]), 1));
-  const uint8x8_t t298 = vsub_u8(pixels5_7, k128);
-  const uint8x8_t pixels6_7 =
+  uint8x8_t t298 = vsub_u8(pixels5_7, k128);
+  uint8x8_t pixels6_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]), 1));
-  const uint8x8_t t300 = vsub_u8(pixels6_7, k128);
-  const uint8x8_t pixels7_7 =
+  uint8x8_t t300 = vsub_u8(pixels6_7, k128);
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]), 1));
-  const uint8x8_t t302 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
-  const int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
-  const int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
-  const int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
-  const int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
-  const int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
-  const int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
-  const int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
-  const int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
+  uint8x8_t t302 = vsub_u8(pixels7_7, k128);
+  int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
+  int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
+  int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
+  int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
+  int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
+  int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
+  int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
+  int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
+  int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 1);
-  const uint8x8_t pixels0_8 =
+  uint8x8_t pixels0_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]), 1));
-  const uint8x8_t t331 = vsub_u8(pixels0_8, k128);
-  const uint8x8_t pixels1_8 =
+  uint8x8_t t331 = vsub_u8(pixels0_8, k128);
+  uint8x8_t pixels1_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]), 1));
-  const uint8x8_t t333 = vsub_u8(pixels1_8, k128);
-  const uint8x8_t pixels2_8 =
+  uint8x8_t t333 = vsub_u8(pixels1_8, k128);
+  uint8x8_t pixels2_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]), 1));
-  const uint8x8_t t335 = vsub_u8(pixels2_8, k128);
-  const uint8x8_t pixels3_8 =
+  uint8x8_t t335 = vsub_u8(pixels2_8, k128);
+  uint8x8_t pixels3_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint8x8_t t337 = vsub_u8(pixels3_8, k128);
-  const uint8x8_t pixels4_8 =
+  uint8x8_t t337 = vsub_u8(pixels3_8, k128);
+  uint8x8_t pixels4_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]), 1));
-  const uint8x8_t t339 = vsub_u8(pixels4_8, k128);
-  const uint8x8_t pixels5_8 =
+  uint8x8_t t339 = vsub_u8(pixels4_8, k128);
+  uint8x8_t pixels5_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]), 1));
-  const uint8x8_t t341 = vsub_u8(pixels5_8, k128);
-  const uint8x8_t pixels6_8 =
+  uint8x8_t t341 = vsub_u8(pixels5_8, k128);
+  uint8x8_t pixels6_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]), 1));
-  const uint8x8_t t343 = vsub_u8(pixels6_8, k128);
-  const uint8x8_t pixels7_8 =
+  uint8x8_t t343 = vsub_u8(pixels6_8, k128);
+  uint8x8_t pixels7_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]), 1));
-  const uint8x8_t t345 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
-  const int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
-  const int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
-  const int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
-  const int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
-  const int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
-  const int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
-  const int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
-  const int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
+  uint8x8_t t345 = vsub_u8(pixels7_8, k128);
+  int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
+  int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
+  int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
+  int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
+  int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
+  int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
+  int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
+  int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
+  int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 1);
 }
@@ -549,287 +541,231 @@ static inline void one_item_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  int32_t t12 = (filter * 16) + mx;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(out), 0);
-  const uint8x8_t pixels0_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint8x8_t t73 = vsub_u8(pixels0_2, k128);
-  const uint8x8_t pixels1_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint8x8_t t75 = vsub_u8(pixels1_2, k128);
-  const uint8x8_t pixels2_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint8x8_t t77 = vsub_u8(pixels2_2, k128);
-  const uint8x8_t pixels3_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint8x8_t t79 = vsub_u8(pixels3_2, k128);
-  const uint8x8_t pixels4_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint8x8_t t81 = vsub_u8(pixels4_2, k128);
-  const uint8x8_t pixels5_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint8x8_t t83 = vsub_u8(pixels5_2, k128);
-  const uint8x8_t pixels6_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint8x8_t t85 = vsub_u8(pixels6_2, k128);
-  const uint8x8_t pixels7_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint8x8_t t87 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
-  const int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
-  const int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
-  const int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
-  const int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
-  const int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
-  const int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
-  const int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
-  const int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
+  uint8x8_t pixels0_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint8x8_t t73 = vsub_u8(pixels0_2, k128);
+  uint8x8_t pixels1_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint8x8_t t75 = vsub_u8(pixels1_2, k128);
+  uint8x8_t pixels2_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint8x8_t t77 = vsub_u8(pixels2_2, k128);
+  uint8x8_t pixels3_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t t79 = vsub_u8(pixels3_2, k128);
+  uint8x8_t pixels4_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint8x8_t t81 = vsub_u8(pixels4_2, k128);
+  uint8x8_t pixels5_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint8x8_t t83 = vsub_u8(pixels5_2, k128);
+  uint8x8_t pixels6_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint8x8_t t85 = vsub_u8(pixels6_2, k128);
+  uint8x8_t pixels7_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint8x8_t t87 = vsub_u8(pixels7_2, k128);
+  int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
+  int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
+  int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
+  int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
+  int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
+  int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
+  int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
+  int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
+  int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 0);
-  const uint8x8_t pixels0_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint8x8_t t116 = vsub_u8(pixels0_3, k128);
-  const uint8x8_t pixels1_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint8x8_t t118 = vsub_u8(pixels1_3, k128);
-  const uint8x8_t pixels2_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint8x8_t t120 = vsub_u8(pixels2_3, k128);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint8x8_t t122 = vsub_u8(pixels3_3, k128);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint8x8_t t124 = vsub_u8(pixels4_3, k128);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint8x8_t t126 = vsub_u8(pixels5_3, k128);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint8x8_t t128 = vsub_u8(pixels6_3, k128);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint8x8_t t130 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
-  const int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
-  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
-  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
-  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
-  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
-  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
-  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
-  const int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
+  uint8x8_t pixels0_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint8x8_t t116 = vsub_u8(pixels0_3, k128);
+  uint8x8_t pixels1_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint8x8_t t118 = vsub_u8(pixels1_3, k128);
+  uint8x8_t pixels2_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint8x8_t t120 = vsub_u8(pixels2_3, k128);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t t122 = vsub_u8(pixels3_3, k128);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint8x8_t t124 = vsub_u8(pixels4_3, k128);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint8x8_t t126 = vsub_u8(pixels5_3, k128);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint8x8_t t128 = vsub_u8(pixels6_3, k128);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint8x8_t t130 = vsub_u8(pixels7_3, k128);
+  int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
+  int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
+  int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
+  int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
+  int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
+  int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
+  int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
+  int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
+  int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 0);
-  const uint8x8_t pixels0_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint8x8_t t159 = vsub_u8(pixels0_4, k128);
-  const uint8x8_t pixels1_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint8x8_t t161 = vsub_u8(pixels1_4, k128);
-  const uint8x8_t pixels2_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint8x8_t t163 = vsub_u8(pixels2_4, k128);
-  const uint8x8_t pixels3_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint8x8_t t165 = vsub_u8(pixels3_4, k128);
-  const uint8x8_t pixels4_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint8x8_t t167 = vsub_u8(pixels4_4, k128);
-  const uint8x8_t pixels5_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint8x8_t t169 = vsub_u8(pixels5_4, k128);
-  const uint8x8_t pixels6_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint8x8_t t171 = vsub_u8(pixels6_4, k128);
-  const uint8x8_t pixels7_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint8x8_t t173 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
-  const int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
-  const int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
+  uint8x8_t pixels0_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint8x8_t t159 = vsub_u8(pixels0_4, k128);
+  uint8x8_t pixels1_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint8x8_t t161 = vsub_u8(pixels1_4, k128);
+  uint8x8_t pixels2_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint8x8_t t163 = vsub_u8(pixels2_4, k128);
+  uint8x8_t pixels3_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t t165 = vsub_u8(pixels3_4, k128);
+  uint8x8_t pixels4_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint8x8_t t167 = vsub_u8(pixels4_4, k128);
+  uint8x8_t pixels5_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint8x8_t t169 = vsub_u8(pixels5_4, k128);
+  uint8x8_t pixels6_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint8x8_t t171 = vsub_u8(pixels6_4, k128);
+  uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint8x8_t t173 = vsub_u8(pixels7_4, k128);
+  int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
+  int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
+  int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 0);
-  const uint8x8_t pixels0_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint8x8_t t202 = vsub_u8(pixels0_5, k128);
-  const uint8x8_t pixels1_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint8x8_t t204 = vsub_u8(pixels1_5, k128);
-  const uint8x8_t pixels2_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint8x8_t t206 = vsub_u8(pixels2_5, k128);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint8x8_t t208 = vsub_u8(pixels3_5, k128);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint8x8_t t210 = vsub_u8(pixels4_5, k128);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint8x8_t t212 = vsub_u8(pixels5_5, k128);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint8x8_t t214 = vsub_u8(pixels6_5, k128);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint8x8_t t216 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
-  const int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
-  const int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
-  const int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
-  const int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
-  const int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
-  const int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
-  const int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
-  const int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
+  uint8x8_t pixels0_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint8x8_t t202 = vsub_u8(pixels0_5, k128);
+  uint8x8_t pixels1_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint8x8_t t204 = vsub_u8(pixels1_5, k128);
+  uint8x8_t pixels2_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint8x8_t t206 = vsub_u8(pixels2_5, k128);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t t208 = vsub_u8(pixels3_5, k128);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint8x8_t t210 = vsub_u8(pixels4_5, k128);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint8x8_t t212 = vsub_u8(pixels5_5, k128);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint8x8_t t214 = vsub_u8(pixels6_5, k128);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint8x8_t t216 = vsub_u8(pixels7_5, k128);
+  int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
+  int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
+  int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
+  int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
+  int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
+  int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
+  int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
+  int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
+  int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 0);
-  const uint8x8_t pixels0_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint8x8_t t245 = vsub_u8(pixels0_6, k128);
-  const uint8x8_t pixels1_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint8x8_t t247 = vsub_u8(pixels1_6, k128);
-  const uint8x8_t pixels2_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint8x8_t t249 = vsub_u8(pixels2_6, k128);
-  const uint8x8_t pixels3_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint8x8_t t251 = vsub_u8(pixels3_6, k128);
-  const uint8x8_t pixels4_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint8x8_t t253 = vsub_u8(pixels4_6, k128);
-  const uint8x8_t pixels5_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint8x8_t t255 = vsub_u8(pixels5_6, k128);
-  const uint8x8_t pixels6_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint8x8_t t257 = vsub_u8(pixels6_6, k128);
-  const uint8x8_t pixels7_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint8x8_t t259 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
-  const int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
-  const int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
-  const int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
-  const int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
-  const int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
-  const int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
-  const int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
-  const int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
+  uint8x8_t pixels0_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint8x8_t t245 = vsub_u8(pixels0_6, k128);
+  uint8x8_t pixels1_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint8x8_t t247 = vsub_u8(pixels1_6, k128);
+  uint8x8_t pixels2_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint8x8_t t249 = vsub_u8(pixels2_6, k128);
+  uint8x8_t pixels3_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t t251 = vsub_u8(pixels3_6, k128);
+  uint8x8_t pixels4_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint8x8_t t253 = vsub_u8(pixels4_6, k128);
+  uint8x8_t pixels5_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint8x8_t t255 = vsub_u8(pixels5_6, k128);
+  uint8x8_t pixels6_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint8x8_t t257 = vsub_u8(pixels6_6, k128);
+  uint8x8_t pixels7_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint8x8_t t259 = vsub_u8(pixels7_6, k128);
+  int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
+  int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
+  int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
+  int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
+  int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
+  int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
+  int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
+  int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
+  int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 0);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint8x8_t t288 = vsub_u8(pixels0_7, k128);
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint8x8_t t290 = vsub_u8(pixels1_7, k128);
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint8x8_t t292 = vsub_u8(pixels2_7, k128);
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint8x8_t t294 = vsub_u8(pixels3_7, k128);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint8x8_t t296 = vsub_u8(pixels4_7, k128);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint8x8_t t298 = vsub_u8(pixels5_7, k128);
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint8x8_t t300 = vsub_u8(pixels6_7, k128);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint8x8_t t302 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
-  const int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
-  const int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
-  const int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
-  const int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
-  const int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
-  const int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
-  const int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
-  const int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint8x8_t t288 = vsub_u8(pixels0_7, k128);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint8x8_t t290 = vsub_u8(pixels1_7, k128);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint8x8_t t292 = vsub_u8(pixels2_7, k128);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t t294 = vsub_u8(pixels3_7, k128);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint8x8_t t296 = vsub_u8(pixels4_7, k128);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint8x8_t t298 = vsub_u8(pixels5_7, k128);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint8x8_t t300 = vsub_u8(pixels6_7, k128);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint8x8_t t302 = vsub_u8(pixels7_7, k128);
+  int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
+  int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
+  int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
+  int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
+  int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
+  int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
+  int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
+  int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
+  int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 0);
-  const uint8x8_t pixels0_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint8x8_t t331 = vsub_u8(pixels0_8, k128);
-  const uint8x8_t pixels1_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint8x8_t t333 = vsub_u8(pixels1_8, k128);
-  const uint8x8_t pixels2_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint8x8_t t335 = vsub_u8(pixels2_8, k128);
-  const uint8x8_t pixels3_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint8x8_t t337 = vsub_u8(pixels3_8, k128);
-  const uint8x8_t pixels4_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint8x8_t t339 = vsub_u8(pixels4_8, k128);
-  const uint8x8_t pixels5_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint8x8_t t341 = vsub_u8(pixels5_8, k128);
-  const uint8x8_t pixels6_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint8x8_t t343 = vsub_u8(pixels6_8, k128);
-  const uint8x8_t pixels7_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint8x8_t t345 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
-  const int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
-  const int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
-  const int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
-  const int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
-  const int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
-  const int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
-  const int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
-  const int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
+  uint8x8_t pixels0_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint8x8_t t331 = vsub_u8(pixels0_8, k128);
+  uint8x8_t pixels1_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint8x8_t t333 = vsub_u8(pixels1_8, k128);
+  uint8x8_t pixels2_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint8x8_t t335 = vsub_u8(pixels2_8, k128);
+  uint8x8_t pixels3_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t t337 = vsub_u8(pixels3_8, k128);
+  uint8x8_t pixels4_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint8x8_t t339 = vsub_u8(pixels4_8, k128);
+  uint8x8_t pixels5_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint8x8_t t341 = vsub_u8(pixels5_8, k128);
+  uint8x8_t pixels6_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint8x8_t t343 = vsub_u8(pixels6_8, k128);
+  uint8x8_t pixels7_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint8x8_t t345 = vsub_u8(pixels7_8, k128);
+  int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
+  int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
+  int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
+  int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
+  int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
+  int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
+  int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
+  int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
+  int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 0);
 }
 
@@ -902,7 +838,7 @@ void daedalus_vp9_mc_4h__neon_sub8_x2(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 711f7862616894f2
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 611bb23bea67da15
  */
 static inline void one_item_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -913,62 +849,60 @@ static inline void one_item_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_str
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t rows_2 = vcombine_u8(vld1_u8(&src[-3]), vld1_u8(&src_row1[-3]));
-  const uint8x16_t rows_3 = vcombine_u8(vld1_u8(&src_row2[-3]), vld1_u8(&src_row3[-3]));
-  const uint32x4_t words = vuzp1q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
-  const uint32x4_t words_2 = vuzp2q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
-  const uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 8), words_2, 24));
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 16), words_2, 16));
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 24), words_2, 8));
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t rows_4 = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));
-  const uint8x16_t rows_5 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
-  const uint32x4_t words_3 = vuzp1q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
-  const uint32x4_t words_4 = vuzp2q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
-  const uint8x16_t pixels5 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 16), words_4,
-      16));
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 24), words_4,
-      8));
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vreinterpretq_u8_u32(words_4);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + mx;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t rows_2 = vcombine_u8(vld1_u8(&src[-3]), vld1_u8(&src_row1[-3]));
+  uint8x16_t rows_3 = vcombine_u8(vld1_u8(&src_row2[-3]), vld1_u8(&src_row3[-3]));
+  uint32x4_t words = vuzp1q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
+  uint32x4_t words_2 = vuzp2q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
+  uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 8), words_2, 24));
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 16), words_2, 16));
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 24), words_2, 8));
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t rows_4 = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));
+  uint8x16_t rows_5 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
+  uint32x4_t words_3 = vuzp1q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
+  uint32x4_t words_4 = vuzp2q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 16), words_4, 16));
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 24), words_4, 8));
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(words_4);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 2);
@@ -1005,61 +939,61 @@ void daedalus_vp9_mc_4h__neon_sub4(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class full, input hash 2548ca35ceec775d
+ * Class full, input hash 4fc308592b41d5a8
  */
 static inline void one_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + mx;
-      const uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + mx;
+      uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 3]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 2]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int32x4_t t40 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int32x4_t t40 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 1]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const uint32x4_t t42 = vmlal_n_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      uint32x4_t t42 = vmlal_n_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
+      uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 1]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const uint32x4_t t43 = vmlal_n_u16(t42, vget_low_u16(pixels4_2),
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      uint32x4_t t43 = vmlal_n_u16(t42, vget_low_u16(pixels4_2),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
+      uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 2]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int32x4_t t44 = vmlal_n_s16(vreinterpretq_s32_u32(t43),
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int32x4_t t44 = vmlal_n_s16(vreinterpretq_s32_u32(t43),
           vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][5]);
-      const uint8x8_t pixels6 =
+      uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 3]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int32x4_t t45 = vmlal_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int32x4_t t45 = vmlal_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
+      uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 4]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46), k13770);
-      const uint16x4_t t49 = vrshrn_n_u32(t48, 7);
-      const uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49)));
+      uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46), k13770);
+      uint16x4_t t49 = vrshrn_n_u32(t48, 7);
+      uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49)));
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t49_sat), 0);
     }
   }

@@ -81,7 +81,7 @@ static const int8_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash e592beb159c12cf7
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash b772813e153e531f
  */
 static inline void one_item_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -100,80 +100,72 @@ static inline void one_item_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[0], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int16x4_t t14 = vrshrn_n_s32(t13_0, 7);
-  const uint8x8_t t14_sat = vqmovun_s16(daedalus_quad_s16(t14));
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int16x4_t t14 = vrshrn_n_s32(t13_0, 7);
+  uint8x8_t t14_sat = vqmovun_s16(daedalus_quad_s16(t14));
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t14_sat), 0);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[0], sign_bits);
-  const int8x16_t fours_3 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order_2);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_3, taps, 0), fours_4,
-      taps, 1);
-  const int16x4_t t25 = vrshrn_n_s32(t24_0, 7);
-  const uint8x8_t t25_sat = vqmovun_s16(daedalus_quad_s16(t25));
+  int8x16_t fours_3 = daedalus_lookup(window_2, order);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order_2);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_3, taps, 0), fours_4, taps, 1);
+  int16x4_t t25 = vrshrn_n_s32(t24_0, 7);
+  uint8x8_t t25_sat = vqmovun_s16(daedalus_quad_s16(t25));
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t25_sat), 0);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[0], sign_bits);
-  const int8x16_t fours_5 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_6 = daedalus_lookup(window_3, order_2);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x4_t t36 = vrshrn_n_s32(t35_0, 7);
-  const uint8x8_t t36_sat = vqmovun_s16(daedalus_quad_s16(t36));
+  int8x16_t fours_5 = daedalus_lookup(window_3, order);
+  int8x16_t fours_6 = daedalus_lookup(window_3, order_2);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x4_t t36 = vrshrn_n_s32(t35_0, 7);
+  uint8x8_t t36_sat = vqmovun_s16(daedalus_quad_s16(t36));
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t36_sat), 0);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[0], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_4, order_2);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int16x4_t t47 = vrshrn_n_s32(t46_0, 7);
-  const uint8x8_t t47_sat = vqmovun_s16(daedalus_quad_s16(t47));
+  int8x16_t fours_7 = daedalus_lookup(window_4, order);
+  int8x16_t fours_8 = daedalus_lookup(window_4, order_2);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int16x4_t t47 = vrshrn_n_s32(t46_0, 7);
+  uint8x8_t t47_sat = vqmovun_s16(daedalus_quad_s16(t47));
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t47_sat), 0);
   const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[0], sign_bits);
-  const int8x16_t fours_9 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_10 = daedalus_lookup(window_5, order_2);
-  const int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_9, taps, 0), fours_10,
-      taps, 1);
-  const int16x4_t t58 = vrshrn_n_s32(t57_0, 7);
-  const uint8x8_t t58_sat = vqmovun_s16(daedalus_quad_s16(t58));
+  int8x16_t fours_9 = daedalus_lookup(window_5, order);
+  int8x16_t fours_10 = daedalus_lookup(window_5, order_2);
+  int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_9, taps, 0), fours_10, taps, 1);
+  int16x4_t t58 = vrshrn_n_s32(t57_0, 7);
+  uint8x8_t t58_sat = vqmovun_s16(daedalus_quad_s16(t58));
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t58_sat), 0);
   const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[0], sign_bits);
-  const int8x16_t fours_11 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_12 = daedalus_lookup(window_6, order_2);
-  const int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x4_t t69 = vrshrn_n_s32(t68_0, 7);
-  const uint8x8_t t69_sat = vqmovun_s16(daedalus_quad_s16(t69));
+  int8x16_t fours_11 = daedalus_lookup(window_6, order);
+  int8x16_t fours_12 = daedalus_lookup(window_6, order_2);
+  int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x4_t t69 = vrshrn_n_s32(t68_0, 7);
+  uint8x8_t t69_sat = vqmovun_s16(daedalus_quad_s16(t69));
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t69_sat), 0);
   const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[0], sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_7, order_2);
-  const int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int16x4_t t80 = vrshrn_n_s32(t79_0, 7);
-  const uint8x8_t t80_sat = vqmovun_s16(daedalus_quad_s16(t80));
+  int8x16_t fours_13 = daedalus_lookup(window_7, order);
+  int8x16_t fours_14 = daedalus_lookup(window_7, order_2);
+  int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int16x4_t t80 = vrshrn_n_s32(t79_0, 7);
+  uint8x8_t t80_sat = vqmovun_s16(daedalus_quad_s16(t80));
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t80_sat), 0);
   const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[0], sign_bits);
-  const int8x16_t fours_15 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_16 = daedalus_lookup(window_8, order_2);
-  const int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_15, taps, 0), fours_16,
-      taps, 1);
-  const int16x4_t t91 = vrshrn_n_s32(t90_0, 7);
-  const uint8x8_t t91_sat = vqmovun_s16(daedalus_quad_s16(t91));
+  int8x16_t fours_15 = daedalus_lookup(window_8, order);
+  int8x16_t fours_16 = daedalus_lookup(window_8, order_2);
+  int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_15, taps, 0), fours_16, taps, 1);
+  int16x4_t t91 = vrshrn_n_s32(t90_0, 7);
+  uint8x8_t t91_sat = vqmovun_s16(daedalus_quad_s16(t91));
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t91_sat), 0);
 }
 
@@ -216,7 +208,7 @@ void daedalus_vp9_mc_4h__neon_sub8_dot(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 5929ccd51ebb6253
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 1554a58ef85dfbd4
  */
 static inline void one_item_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -227,39 +219,35 @@ static inline void one_item_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[0], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x8_t taps = vld1_s8(taps_table[((filter * 16) + mx) & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x8_t taps = vld1_s8(taps_table[((filter * 16) + mx) & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[0], sign_bits);
-  const int8x16_t fours_3 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order_2);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_3, taps, 0), fours_4,
-      taps, 1);
+  int8x16_t fours_3 = daedalus_lookup(window_2, order);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order_2);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_3, taps, 0), fours_4, taps, 1);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[0], sign_bits);
-  const int8x16_t fours_5 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_6 = daedalus_lookup(window_3, order_2);
-  const int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
+  int8x16_t fours_5 = daedalus_lookup(window_3, order);
+  int8x16_t fours_6 = daedalus_lookup(window_3, order_2);
+  int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[0], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_4, order_2);
-  const int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
-  const uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
+  int8x16_t fours_7 = daedalus_lookup(window_4, order);
+  int8x16_t fours_8 = daedalus_lookup(window_4, order_2);
+  int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
+  uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t14_sat), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t14_sat), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t14_sat), 2);

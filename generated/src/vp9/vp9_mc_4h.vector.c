@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash aedbdc28d3b859b9
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 659360d677989ebf
  */
 static inline void items_2_vp9_mc_4h__vector_sub8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride, const int32_t filter[2],
@@ -115,379 +115,371 @@ static inline void items_2_vp9_mc_4h__vector_sub8_x2(uint8_t *const dst[2], ptrd
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t mx_2 = mx[0];
-  const int32_t t12 = (filter_2 * 16) + mx_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t mx_3 = mx[1];
-  const int32_t t12_2 = (filter_3 * 16) + mx_3;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
+  int32_t filter_2 = filter[0];
+  int32_t mx_2 = mx[0];
+  int32_t t12 = (filter_2 * 16) + mx_2;
+  int32_t filter_3 = filter[1];
+  int32_t mx_3 = mx[1];
+  int32_t t12_2 = (filter_3 * 16) + mx_3;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-3]), 1));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
-  const int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-2]), 1));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
-  const int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
+  int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-1]), 1));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][3])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
-  const uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
+  uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][4])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][1]), 1));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
-  const int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
+  int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][2]), 1));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
-  const int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
+  int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][3]), 1));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
-  const int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
+  int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][4]), 1));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
+  uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 1);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]), 1));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const uint16x8_t t66 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_3 =
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  uint16x8_t t66 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]), 1));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const uint16x8_t t67 = vmlaq_u16(t66, pixels1_4, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_3 =
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  uint16x8_t t67 = vmlaq_u16(t66, pixels1_4, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]), 1));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const uint16x8_t t68 = vmlaq_u16(t67, pixels2_4, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_3 =
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  uint16x8_t t68 = vmlaq_u16(t67, pixels2_4, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const uint16x8_t t69 = vmlaq_u16(t68, pixels3_4, t23);
-  const uint8x8_t pixels4_3 =
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  uint16x8_t t69 = vmlaq_u16(t68, pixels3_4, t23);
+  uint8x8_t pixels4_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]), 1));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const uint16x8_t t70 = vmlaq_u16(t69, pixels4_4, t26);
-  const uint8x8_t pixels5_3 =
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  uint16x8_t t70 = vmlaq_u16(t69, pixels4_4, t26);
+  uint8x8_t pixels5_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]), 1));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const uint16x8_t t71 = vmlaq_u16(t70, pixels5_4, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_3 =
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  uint16x8_t t71 = vmlaq_u16(t70, pixels5_4, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]), 1));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const uint16x8_t t72 = vmlaq_u16(t71, pixels6_4, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_3 =
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  uint16x8_t t72 = vmlaq_u16(t71, pixels6_4, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]), 1));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const uint16x8_t t73 = vmlaq_u16(t72, pixels7_4, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t75_sat = vqsubq_u16(t73, k13770);
-  const uint8x8_t t76_sat = vqrshrn_n_u16(t75_sat, 7);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  uint16x8_t t73 = vmlaq_u16(t72, pixels7_4, vreinterpretq_u16_s16(t35));
+  uint16x8_t t75_sat = vqsubq_u16(t73, k13770);
+  uint8x8_t t76_sat = vqrshrn_n_u16(t75_sat, 7);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t76_sat), 1);
-  const uint8x8_t pixels0_5 =
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]), 1));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const uint16x8_t t94 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_5 =
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  uint16x8_t t94 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]), 1));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const uint16x8_t t95 = vmlaq_u16(t94, pixels1_6, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_5 =
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  uint16x8_t t95 = vmlaq_u16(t94, pixels1_6, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]), 1));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const uint16x8_t t96 = vmlaq_u16(t95, pixels2_6, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_5 =
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  uint16x8_t t96 = vmlaq_u16(t95, pixels2_6, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const uint16x8_t t97 = vmlaq_u16(t96, pixels3_6, t23);
-  const uint8x8_t pixels4_5 =
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  uint16x8_t t97 = vmlaq_u16(t96, pixels3_6, t23);
+  uint8x8_t pixels4_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]), 1));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const uint16x8_t t98 = vmlaq_u16(t97, pixels4_6, t26);
-  const uint8x8_t pixels5_5 =
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  uint16x8_t t98 = vmlaq_u16(t97, pixels4_6, t26);
+  uint8x8_t pixels5_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]), 1));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const uint16x8_t t99 = vmlaq_u16(t98, pixels5_6, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_5 =
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  uint16x8_t t99 = vmlaq_u16(t98, pixels5_6, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]), 1));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const uint16x8_t t100 = vmlaq_u16(t99, pixels6_6, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_5 =
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  uint16x8_t t100 = vmlaq_u16(t99, pixels6_6, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]), 1));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const uint16x8_t t101 = vmlaq_u16(t100, pixels7_6, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t103_sat = vqsubq_u16(t101, k13770);
-  const uint8x8_t t104_sat = vqrshrn_n_u16(t103_sat, 7);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  uint16x8_t t101 = vmlaq_u16(t100, pixels7_6, vreinterpretq_u16_s16(t35));
+  uint16x8_t t103_sat = vqsubq_u16(t101, k13770);
+  uint8x8_t t104_sat = vqrshrn_n_u16(t103_sat, 7);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t104_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t104_sat), 1);
-  const uint8x8_t pixels0_7 =
+  uint8x8_t pixels0_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]), 1));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const uint16x8_t t122 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_7 =
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  uint16x8_t t122 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]), 1));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const uint16x8_t t123 = vmlaq_u16(t122, pixels1_8, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_7 =
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  uint16x8_t t123 = vmlaq_u16(t122, pixels1_8, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]), 1));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const uint16x8_t t124 = vmlaq_u16(t123, pixels2_8, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_7 =
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  uint16x8_t t124 = vmlaq_u16(t123, pixels2_8, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const uint16x8_t t125 = vmlaq_u16(t124, pixels3_8, t23);
-  const uint8x8_t pixels4_7 =
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  uint16x8_t t125 = vmlaq_u16(t124, pixels3_8, t23);
+  uint8x8_t pixels4_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]), 1));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const uint16x8_t t126 = vmlaq_u16(t125, pixels4_8, t26);
-  const uint8x8_t pixels5_7 =
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  uint16x8_t t126 = vmlaq_u16(t125, pixels4_8, t26);
+  uint8x8_t pixels5_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]), 1));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const uint16x8_t t127 = vmlaq_u16(t126, pixels5_8, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_7 =
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  uint16x8_t t127 = vmlaq_u16(t126, pixels5_8, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]), 1));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const uint16x8_t t128 = vmlaq_u16(t127, pixels6_8, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_7 =
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  uint16x8_t t128 = vmlaq_u16(t127, pixels6_8, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]), 1));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const uint16x8_t t129 = vmlaq_u16(t128, pixels7_8, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  uint16x8_t t129 = vmlaq_u16(t128, pixels7_8, vreinterpretq_u16_s16(t35));
+  uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 1);
-  const uint8x8_t pixels0_9 =
+  uint8x8_t pixels0_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]), 1));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const uint16x8_t t150 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_9 =
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  uint16x8_t t150 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]), 1));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const uint16x8_t t151 = vmlaq_u16(t150, pixels1_10, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_9 =
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  uint16x8_t t151 = vmlaq_u16(t150, pixels1_10, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]), 1));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const uint16x8_t t152 = vmlaq_u16(t151, pixels2_10, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_9 =
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  uint16x8_t t152 = vmlaq_u16(t151, pixels2_10, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const uint16x8_t t153 = vmlaq_u16(t152, pixels3_10, t23);
-  const uint8x8_t pixels4_9 =
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  uint16x8_t t153 = vmlaq_u16(t152, pixels3_10, t23);
+  uint8x8_t pixels4_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]), 1));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const uint16x8_t t154 = vmlaq_u16(t153, pixels4_10, t26);
-  const uint8x8_t pixels5_9 =
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  uint16x8_t t154 = vmlaq_u16(t153, pixels4_10, t26);
+  uint8x8_t pixels5_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]), 1));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const uint16x8_t t155 = vmlaq_u16(t154, pixels5_10, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_9 =
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  uint16x8_t t155 = vmlaq_u16(t154, pixels5_10, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]), 1));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const uint16x8_t t156 = vmlaq_u16(t155, pixels6_10, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_9 =
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  uint16x8_t t156 = vmlaq_u16(t155, pixels6_10, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]), 1));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const uint16x8_t t157 = vmlaq_u16(t156, pixels7_10, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t159_sat = vqsubq_u16(t157, k13770);
-  const uint8x8_t t160_sat = vqrshrn_n_u16(t159_sat, 7);
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  uint16x8_t t157 = vmlaq_u16(t156, pixels7_10, vreinterpretq_u16_s16(t35));
+  uint16x8_t t159_sat = vqsubq_u16(t157, k13770);
+  uint8x8_t t160_sat = vqrshrn_n_u16(t159_sat, 7);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t160_sat), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t160_sat), 1);
-  const uint8x8_t pixels0_11 =
+  uint8x8_t pixels0_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]), 1));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const uint16x8_t t178 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_11 =
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  uint16x8_t t178 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]), 1));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const uint16x8_t t179 = vmlaq_u16(t178, pixels1_12, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_11 =
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  uint16x8_t t179 = vmlaq_u16(t178, pixels1_12, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]), 1));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const uint16x8_t t180 = vmlaq_u16(t179, pixels2_12, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_11 =
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  uint16x8_t t180 = vmlaq_u16(t179, pixels2_12, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const uint16x8_t t181 = vmlaq_u16(t180, pixels3_12, t23);
-  const uint8x8_t pixels4_11 =
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  uint16x8_t t181 = vmlaq_u16(t180, pixels3_12, t23);
+  uint8x8_t pixels4_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]), 1));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const uint16x8_t t182 = vmlaq_u16(t181, pixels4_12, t26);
-  const uint8x8_t pixels5_11 =
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  uint16x8_t t182 = vmlaq_u16(t181, pixels4_12, t26);
+  uint8x8_t pixels5_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]), 1));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const uint16x8_t t183 = vmlaq_u16(t182, pixels5_12, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_11 =
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  uint16x8_t t183 = vmlaq_u16(t182, pixels5_12, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]), 1));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const uint16x8_t t184 = vmlaq_u16(t183, pixels6_12, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_11 =
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  uint16x8_t t184 = vmlaq_u16(t183, pixels6_12, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]), 1));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const uint16x8_t t185 = vmlaq_u16(t184, pixels7_12, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t187_sat = vqsubq_u16(t185, k13770);
-  const uint8x8_t t188_sat = vqrshrn_n_u16(t187_sat, 7);
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  uint16x8_t t185 = vmlaq_u16(t184, pixels7_12, vreinterpretq_u16_s16(t35));
+  uint16x8_t t187_sat = vqsubq_u16(t185, k13770);
+  uint8x8_t t188_sat = vqrshrn_n_u16(t187_sat, 7);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t188_sat), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t188_sat), 1);
-  const uint8x8_t pixels0_13 =
+  uint8x8_t pixels0_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]), 1));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const uint16x8_t t206 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_13 =
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  uint16x8_t t206 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]), 1));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const uint16x8_t t207 = vmlaq_u16(t206, pixels1_14, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_13 =
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  uint16x8_t t207 = vmlaq_u16(t206, pixels1_14, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]), 1));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const uint16x8_t t208 = vmlaq_u16(t207, pixels2_14, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_13 =
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  uint16x8_t t208 = vmlaq_u16(t207, pixels2_14, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const uint16x8_t t209 = vmlaq_u16(t208, pixels3_14, t23);
-  const uint8x8_t pixels4_13 =
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  uint16x8_t t209 = vmlaq_u16(t208, pixels3_14, t23);
+  uint8x8_t pixels4_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]), 1));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const uint16x8_t t210 = vmlaq_u16(t209, pixels4_14, t26);
-  const uint8x8_t pixels5_13 =
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  uint16x8_t t210 = vmlaq_u16(t209, pixels4_14, t26);
+  uint8x8_t pixels5_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]), 1));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const uint16x8_t t211 = vmlaq_u16(t210, pixels5_14, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_13 =
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  uint16x8_t t211 = vmlaq_u16(t210, pixels5_14, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]), 1));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const uint16x8_t t212 = vmlaq_u16(t211, pixels6_14, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_13 =
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  uint16x8_t t212 = vmlaq_u16(t211, pixels6_14, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]), 1));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const uint16x8_t t213 = vmlaq_u16(t212, pixels7_14, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  uint16x8_t t213 = vmlaq_u16(t212, pixels7_14, vreinterpretq_u16_s16(t35));
+  uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t216_sat), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t216_sat), 1);
-  const uint8x8_t pixels0_15 =
+  uint8x8_t pixels0_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]), 1));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const uint16x8_t t234 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_15 =
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  uint16x8_t t234 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]), 1));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const uint16x8_t t235 = vmlaq_u16(t234, pixels1_16, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_15 =
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  uint16x8_t t235 = vmlaq_u16(t234, pixels1_16, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]), 1));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const uint16x8_t t236 = vmlaq_u16(t235, pixels2_16, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_15 =
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  uint16x8_t t236 = vmlaq_u16(t235, pixels2_16, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const uint16x8_t t237 = vmlaq_u16(t236, pixels3_16, t23);
-  const uint8x8_t pixels4_15 =
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  uint16x8_t t237 = vmlaq_u16(t236, pixels3_16, t23);
+  uint8x8_t pixels4_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]), 1));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const uint16x8_t t238 = vmlaq_u16(t237, pixels4_16, t26);
-  const uint8x8_t pixels5_15 =
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  uint16x8_t t238 = vmlaq_u16(t237, pixels4_16, t26);
+  uint8x8_t pixels5_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]), 1));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const uint16x8_t t239 = vmlaq_u16(t238, pixels5_16, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_15 =
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  uint16x8_t t239 = vmlaq_u16(t238, pixels5_16, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]), 1));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const uint16x8_t t240 = vmlaq_u16(t239, pixels6_16, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_15 =
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  uint16x8_t t240 = vmlaq_u16(t239, pixels6_16, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]), 1));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const uint16x8_t t241 = vmlaq_u16(t240, pixels7_16, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t243_sat = vqsubq_u16(t241, k13770);
-  const uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  uint16x8_t t241 = vmlaq_u16(t240, pixels7_16, vreinterpretq_u16_s16(t35));
+  uint16x8_t t243_sat = vqsubq_u16(t241, k13770);
+  uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t244_sat), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t244_sat), 1);
 }
@@ -509,351 +501,239 @@ static inline void one_item_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + mx;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
-  const uint8x8_t pixels0_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)t14);
-  const uint8x8_t pixels1_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
-  const uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
+  uint8x8_t pixels1_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)), (int16_t)t17);
+  uint8x8_t pixels2_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)), (int16_t)t20);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)), (int16_t)t23);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)), (int16_t)t26);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)), (int16_t)t29);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
+  uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76_sat), 0);
-  const uint8x8_t pixels0_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_6)), (int16_t)t14);
-  const uint8x8_t pixels1_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
-  const uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
+  uint8x8_t pixels1_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)), (int16_t)t17);
+  uint8x8_t pixels2_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)), (int16_t)t20);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)), (int16_t)t23);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)), (int16_t)t26);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)), (int16_t)t29);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
+  uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t104_sat), 0);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_8)), (int16_t)t14);
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)), (int16_t)t17);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)), (int16_t)t20);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)), (int16_t)t23);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)), (int16_t)t26);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)), (int16_t)t29);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 0);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_10)), (int16_t)t14);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
-  const uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)), (int16_t)t17);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)), (int16_t)t20);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)), (int16_t)t23);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)), (int16_t)t26);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)), (int16_t)t29);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
+  uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t160_sat), 0);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_12)), (int16_t)t14);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
-  const uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)), (int16_t)t17);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)), (int16_t)t20);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)), (int16_t)t23);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)), (int16_t)t26);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)), (int16_t)t29);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
+  uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t188_sat), 0);
-  const uint8x8_t pixels0_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_14)), (int16_t)t14);
-  const uint8x8_t pixels1_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
+  uint8x8_t pixels1_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)), (int16_t)t17);
+  uint8x8_t pixels2_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)), (int16_t)t20);
+  uint8x8_t pixels3_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)), (int16_t)t23);
+  uint8x8_t pixels4_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)), (int16_t)t26);
+  uint8x8_t pixels5_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)), (int16_t)t29);
+  uint8x8_t pixels6_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t216_sat), 0);
-  const uint8x8_t pixels0_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_16)), (int16_t)t14);
-  const uint8x8_t pixels1_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
-  const uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
+  uint8x8_t pixels1_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)), (int16_t)t17);
+  uint8x8_t pixels2_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)), (int16_t)t20);
+  uint8x8_t pixels3_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)), (int16_t)t23);
+  uint8x8_t pixels4_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)), (int16_t)t26);
+  uint8x8_t pixels5_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)), (int16_t)t29);
+  uint8x8_t pixels6_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
+  uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t244_sat), 0);
 }
 
@@ -927,7 +807,7 @@ void daedalus_vp9_mc_4h__vector_sub8_x2(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash d8e4aaff750cd1ad
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 519040e18452ec50
  */
 static inline void one_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -938,99 +818,94 @@ static inline void one_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 =
+  int32_t t12 = (filter * 16) + mx;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-3],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-3]), 1), 2), 3));
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const uint8x16_t pixels1 =
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  uint8x16_t pixels1 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-2],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-2]), 1), 2), 3));
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const uint8x16_t pixels2 =
+  uint8x16_t pixels2 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-1],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-1]), 1), 2), 3));
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[1],
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[1],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[1]), 1), 2), 3));
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[2],
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[2],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[2]), 1), 2), 3));
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[3],
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[3],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[3]), 1), 2), 3));
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[4],
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[4],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[4],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[4],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[4]), 1), 2), 3));
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 2);
@@ -1067,59 +942,59 @@ void daedalus_vp9_mc_4h__vector_sub4(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash d0ab58c6f79fa8e5
+ * Class full, input hash 55d833ee9b901546
  */
 static inline void one_item_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + mx;
-      const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + mx;
+      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 3]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 2]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 1]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
+      uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 1]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
+      uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 2]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 =
+      uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 3]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
+      uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 4]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
+      uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t49_sat), 0);
     }
   }

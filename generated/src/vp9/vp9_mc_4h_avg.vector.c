@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 5fe9ece718f2eab3
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 650dd451e3e081ca
  */
 static inline void items_2_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *const dst[2],
     ptrdiff_t dst_stride, const uint8_t *const src[2], ptrdiff_t src_stride,
@@ -115,410 +115,395 @@ static inline void items_2_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *const dst[2],
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t mx_2 = mx[0];
-  const int32_t t12 = (filter_2 * 16) + mx_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t mx_3 = mx[1];
-  const int32_t t12_2 = (filter_3 * 16) + mx_3;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
+  int32_t filter_2 = filter[0];
+  int32_t mx_2 = mx[0];
+  int32_t t12 = (filter_2 * 16) + mx_2;
+  int32_t filter_3 = filter[1];
+  int32_t mx_3 = mx[1];
+  int32_t t12_2 = (filter_3 * 16) + mx_3;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-3]), 1));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
-  const int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-2]), 1));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
-  const int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
+  int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-1]), 1));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][3])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
-  const uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
+  uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][4])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][1]), 1));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
-  const int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
+  int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][2]), 1));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
-  const int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
+  int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][3]), 1));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
-  const int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
+  int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][4]), 1));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
+  uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 1);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]), 1));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const uint16x8_t t69 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_3 =
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  uint16x8_t t69 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]), 1));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const uint16x8_t t70 = vmlaq_u16(t69, pixels1_4, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_3 =
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  uint16x8_t t70 = vmlaq_u16(t69, pixels1_4, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]), 1));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const uint16x8_t t71 = vmlaq_u16(t70, pixels2_4, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_3 =
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  uint16x8_t t71 = vmlaq_u16(t70, pixels2_4, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const uint16x8_t t72 = vmlaq_u16(t71, pixels3_4, t23);
-  const uint8x8_t pixels4_3 =
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  uint16x8_t t72 = vmlaq_u16(t71, pixels3_4, t23);
+  uint8x8_t pixels4_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]), 1));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const uint16x8_t t73 = vmlaq_u16(t72, pixels4_4, t26);
-  const uint8x8_t pixels5_3 =
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  uint16x8_t t73 = vmlaq_u16(t72, pixels4_4, t26);
+  uint8x8_t pixels5_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]), 1));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const uint16x8_t t74 = vmlaq_u16(t73, pixels5_4, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_3 =
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  uint16x8_t t74 = vmlaq_u16(t73, pixels5_4, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]), 1));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const uint16x8_t t75 = vmlaq_u16(t74, pixels6_4, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_3 =
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  uint16x8_t t75 = vmlaq_u16(t74, pixels6_4, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]), 1));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const uint16x8_t t76 = vmlaq_u16(t75, pixels7_4, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t78_sat = vqsubq_u16(t76, k13770);
-  const uint8x8_t t79_sat = vqrshrn_n_u16(t78_sat, 7);
-  const uint8x8_t t81 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  uint16x8_t t76 = vmlaq_u16(t75, pixels7_4, vreinterpretq_u16_s16(t35));
+  uint16x8_t t78_sat = vqsubq_u16(t76, k13770);
+  uint8x8_t t79_sat = vqrshrn_n_u16(t78_sat, 7);
+  uint8x8_t t81 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint8x8_t t83 = vrhadd_u8(t81, t79_sat);
+  uint8x8_t t83 = vrhadd_u8(t81, t79_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t83), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t83), 1);
-  const uint8x8_t pixels0_5 =
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]), 1));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const uint16x8_t t100 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_5 =
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  uint16x8_t t100 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]), 1));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const uint16x8_t t101 = vmlaq_u16(t100, pixels1_6, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_5 =
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  uint16x8_t t101 = vmlaq_u16(t100, pixels1_6, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]), 1));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const uint16x8_t t102 = vmlaq_u16(t101, pixels2_6, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_5 =
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  uint16x8_t t102 = vmlaq_u16(t101, pixels2_6, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const uint16x8_t t103 = vmlaq_u16(t102, pixels3_6, t23);
-  const uint8x8_t pixels4_5 =
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  uint16x8_t t103 = vmlaq_u16(t102, pixels3_6, t23);
+  uint8x8_t pixels4_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]), 1));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const uint16x8_t t104 = vmlaq_u16(t103, pixels4_6, t26);
-  const uint8x8_t pixels5_5 =
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  uint16x8_t t104 = vmlaq_u16(t103, pixels4_6, t26);
+  uint8x8_t pixels5_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]), 1));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const uint16x8_t t105 = vmlaq_u16(t104, pixels5_6, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_5 =
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  uint16x8_t t105 = vmlaq_u16(t104, pixels5_6, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]), 1));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const uint16x8_t t106 = vmlaq_u16(t105, pixels6_6, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_5 =
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  uint16x8_t t106 = vmlaq_u16(t105, pixels6_6, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]), 1));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const uint16x8_t t107 = vmlaq_u16(t106, pixels7_6, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t109_sat = vqsubq_u16(t107, k13770);
-  const uint8x8_t t110_sat = vqrshrn_n_u16(t109_sat, 7);
-  const uint8x8_t t112 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  uint16x8_t t107 = vmlaq_u16(t106, pixels7_6, vreinterpretq_u16_s16(t35));
+  uint16x8_t t109_sat = vqsubq_u16(t107, k13770);
+  uint8x8_t t110_sat = vqrshrn_n_u16(t109_sat, 7);
+  uint8x8_t t112 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint8x8_t t114 = vrhadd_u8(t112, t110_sat);
+  uint8x8_t t114 = vrhadd_u8(t112, t110_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t114), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t114), 1);
-  const uint8x8_t pixels0_7 =
+  uint8x8_t pixels0_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]), 1));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const uint16x8_t t131 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_7 =
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  uint16x8_t t131 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]), 1));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const uint16x8_t t132 = vmlaq_u16(t131, pixels1_8, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_7 =
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  uint16x8_t t132 = vmlaq_u16(t131, pixels1_8, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]), 1));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const uint16x8_t t133 = vmlaq_u16(t132, pixels2_8, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_7 =
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  uint16x8_t t133 = vmlaq_u16(t132, pixels2_8, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const uint16x8_t t134 = vmlaq_u16(t133, pixels3_8, t23);
-  const uint8x8_t pixels4_7 =
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  uint16x8_t t134 = vmlaq_u16(t133, pixels3_8, t23);
+  uint8x8_t pixels4_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]), 1));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const uint16x8_t t135 = vmlaq_u16(t134, pixels4_8, t26);
-  const uint8x8_t pixels5_7 =
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  uint16x8_t t135 = vmlaq_u16(t134, pixels4_8, t26);
+  uint8x8_t pixels5_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]), 1));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const uint16x8_t t136 = vmlaq_u16(t135, pixels5_8, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_7 =
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  uint16x8_t t136 = vmlaq_u16(t135, pixels5_8, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]), 1));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const uint16x8_t t137 = vmlaq_u16(t136, pixels6_8, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_7 =
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  uint16x8_t t137 = vmlaq_u16(t136, pixels6_8, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]), 1));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const uint16x8_t t138 = vmlaq_u16(t137, pixels7_8, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t140_sat = vqsubq_u16(t138, k13770);
-  const uint8x8_t t141_sat = vqrshrn_n_u16(t140_sat, 7);
-  const uint8x8_t t143 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  uint16x8_t t138 = vmlaq_u16(t137, pixels7_8, vreinterpretq_u16_s16(t35));
+  uint16x8_t t140_sat = vqsubq_u16(t138, k13770);
+  uint8x8_t t141_sat = vqrshrn_n_u16(t140_sat, 7);
+  uint8x8_t t143 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint8x8_t t145 = vrhadd_u8(t143, t141_sat);
+  uint8x8_t t145 = vrhadd_u8(t143, t141_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t145), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t145), 1);
-  const uint8x8_t pixels0_9 =
+  uint8x8_t pixels0_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]), 1));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const uint16x8_t t162 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_9 =
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  uint16x8_t t162 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]), 1));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const uint16x8_t t163 = vmlaq_u16(t162, pixels1_10, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_9 =
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  uint16x8_t t163 = vmlaq_u16(t162, pixels1_10, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]), 1));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const uint16x8_t t164 = vmlaq_u16(t163, pixels2_10, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_9 =
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  uint16x8_t t164 = vmlaq_u16(t163, pixels2_10, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const uint16x8_t t165 = vmlaq_u16(t164, pixels3_10, t23);
-  const uint8x8_t pixels4_9 =
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  uint16x8_t t165 = vmlaq_u16(t164, pixels3_10, t23);
+  uint8x8_t pixels4_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]), 1));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const uint16x8_t t166 = vmlaq_u16(t165, pixels4_10, t26);
-  const uint8x8_t pixels5_9 =
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  uint16x8_t t166 = vmlaq_u16(t165, pixels4_10, t26);
+  uint8x8_t pixels5_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]), 1));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const uint16x8_t t167 = vmlaq_u16(t166, pixels5_10, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_9 =
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  uint16x8_t t167 = vmlaq_u16(t166, pixels5_10, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]), 1));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const uint16x8_t t168 = vmlaq_u16(t167, pixels6_10, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_9 =
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  uint16x8_t t168 = vmlaq_u16(t167, pixels6_10, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]), 1));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const uint16x8_t t169 = vmlaq_u16(t168, pixels7_10, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t171_sat = vqsubq_u16(t169, k13770);
-  const uint8x8_t t172_sat = vqrshrn_n_u16(t171_sat, 7);
-  const uint8x8_t t174 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  uint16x8_t t169 = vmlaq_u16(t168, pixels7_10, vreinterpretq_u16_s16(t35));
+  uint16x8_t t171_sat = vqsubq_u16(t169, k13770);
+  uint8x8_t t172_sat = vqrshrn_n_u16(t171_sat, 7);
+  uint8x8_t t174 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]), 1));
-  const uint8x8_t t176 = vrhadd_u8(t174, t172_sat);
+  uint8x8_t t176 = vrhadd_u8(t174, t172_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t176), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t176), 1);
-  const uint8x8_t pixels0_11 =
+  uint8x8_t pixels0_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]), 1));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const uint16x8_t t193 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_11 =
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  uint16x8_t t193 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]), 1));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const uint16x8_t t194 = vmlaq_u16(t193, pixels1_12, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_11 =
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  uint16x8_t t194 = vmlaq_u16(t193, pixels1_12, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]), 1));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const uint16x8_t t195 = vmlaq_u16(t194, pixels2_12, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_11 =
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  uint16x8_t t195 = vmlaq_u16(t194, pixels2_12, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const uint16x8_t t196 = vmlaq_u16(t195, pixels3_12, t23);
-  const uint8x8_t pixels4_11 =
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  uint16x8_t t196 = vmlaq_u16(t195, pixels3_12, t23);
+  uint8x8_t pixels4_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]), 1));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const uint16x8_t t197 = vmlaq_u16(t196, pixels4_12, t26);
-  const uint8x8_t pixels5_11 =
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  uint16x8_t t197 = vmlaq_u16(t196, pixels4_12, t26);
+  uint8x8_t pixels5_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]), 1));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const uint16x8_t t198 = vmlaq_u16(t197, pixels5_12, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_11 =
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  uint16x8_t t198 = vmlaq_u16(t197, pixels5_12, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]), 1));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const uint16x8_t t199 = vmlaq_u16(t198, pixels6_12, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_11 =
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  uint16x8_t t199 = vmlaq_u16(t198, pixels6_12, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]), 1));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const uint16x8_t t200 = vmlaq_u16(t199, pixels7_12, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t202_sat = vqsubq_u16(t200, k13770);
-  const uint8x8_t t203_sat = vqrshrn_n_u16(t202_sat, 7);
-  const uint8x8_t t205 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  uint16x8_t t200 = vmlaq_u16(t199, pixels7_12, vreinterpretq_u16_s16(t35));
+  uint16x8_t t202_sat = vqsubq_u16(t200, k13770);
+  uint8x8_t t203_sat = vqrshrn_n_u16(t202_sat, 7);
+  uint8x8_t t205 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]), 1));
-  const uint8x8_t t207 = vrhadd_u8(t205, t203_sat);
+  uint8x8_t t207 = vrhadd_u8(t205, t203_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t207), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t207), 1);
-  const uint8x8_t pixels0_13 =
+  uint8x8_t pixels0_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]), 1));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const uint16x8_t t224 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_13 =
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  uint16x8_t t224 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]), 1));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const uint16x8_t t225 = vmlaq_u16(t224, pixels1_14, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_13 =
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  uint16x8_t t225 = vmlaq_u16(t224, pixels1_14, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]), 1));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const uint16x8_t t226 = vmlaq_u16(t225, pixels2_14, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_13 =
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  uint16x8_t t226 = vmlaq_u16(t225, pixels2_14, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const uint16x8_t t227 = vmlaq_u16(t226, pixels3_14, t23);
-  const uint8x8_t pixels4_13 =
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  uint16x8_t t227 = vmlaq_u16(t226, pixels3_14, t23);
+  uint8x8_t pixels4_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]), 1));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const uint16x8_t t228 = vmlaq_u16(t227, pixels4_14, t26);
-  const uint8x8_t pixels5_13 =
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  uint16x8_t t228 = vmlaq_u16(t227, pixels4_14, t26);
+  uint8x8_t pixels5_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]), 1));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const uint16x8_t t229 = vmlaq_u16(t228, pixels5_14, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_13 =
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  uint16x8_t t229 = vmlaq_u16(t228, pixels5_14, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]), 1));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const uint16x8_t t230 = vmlaq_u16(t229, pixels6_14, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_13 =
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  uint16x8_t t230 = vmlaq_u16(t229, pixels6_14, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]), 1));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const uint16x8_t t231 = vmlaq_u16(t230, pixels7_14, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t233_sat = vqsubq_u16(t231, k13770);
-  const uint8x8_t t234_sat = vqrshrn_n_u16(t233_sat, 7);
-  const uint8x8_t t236 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  uint16x8_t t231 = vmlaq_u16(t230, pixels7_14, vreinterpretq_u16_s16(t35));
+  uint16x8_t t233_sat = vqsubq_u16(t231, k13770);
+  uint8x8_t t234_sat = vqrshrn_n_u16(t233_sat, 7);
+  uint8x8_t t236 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]), 1));
-  const uint8x8_t t238 = vrhadd_u8(t236, t234_sat);
+  uint8x8_t t238 = vrhadd_u8(t236, t234_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t238), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t238), 1);
-  const uint8x8_t pixels0_15 =
+  uint8x8_t pixels0_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]), 1));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const uint16x8_t t255 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_15 =
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  uint16x8_t t255 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]), 1));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const uint16x8_t t256 = vmlaq_u16(t255, pixels1_16, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_15 =
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  uint16x8_t t256 = vmlaq_u16(t255, pixels1_16, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]), 1));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const uint16x8_t t257 = vmlaq_u16(t256, pixels2_16, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_15 =
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  uint16x8_t t257 = vmlaq_u16(t256, pixels2_16, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const uint16x8_t t258 = vmlaq_u16(t257, pixels3_16, t23);
-  const uint8x8_t pixels4_15 =
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  uint16x8_t t258 = vmlaq_u16(t257, pixels3_16, t23);
+  uint8x8_t pixels4_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]), 1));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const uint16x8_t t259 = vmlaq_u16(t258, pixels4_16, t26);
-  const uint8x8_t pixels5_15 =
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  uint16x8_t t259 = vmlaq_u16(t258, pixels4_16, t26);
+  uint8x8_t pixels5_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]), 1));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const uint16x8_t t260 = vmlaq_u16(t259, pixels5_16, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_15 =
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  uint16x8_t t260 = vmlaq_u16(t259, pixels5_16, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]), 1));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const uint16x8_t t261 = vmlaq_u16(t260, pixels6_16, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_15 =
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  uint16x8_t t261 = vmlaq_u16(t260, pixels6_16, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]), 1));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const uint16x8_t t262 = vmlaq_u16(t261, pixels7_16, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t264_sat = vqsubq_u16(t262, k13770);
-  const uint8x8_t t265_sat = vqrshrn_n_u16(t264_sat, 7);
-  const uint8x8_t t267 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  uint16x8_t t262 = vmlaq_u16(t261, pixels7_16, vreinterpretq_u16_s16(t35));
+  uint16x8_t t264_sat = vqsubq_u16(t262, k13770);
+  uint8x8_t t265_sat = vqrshrn_n_u16(t264_sat, 7);
+  uint8x8_t t267 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]), 1));
-  const uint8x8_t t269 = vrhadd_u8(t267, t265_sat);
+  uint8x8_t t269 = vrhadd_u8(t267, t265_sat);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t269), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t269), 1);
 }
@@ -540,367 +525,255 @@ static inline void one_item_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + mx;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
-  const uint8x8_t pixels0_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const int16x4_t t69 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  int16x4_t t69 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)t14);
-  const uint8x8_t pixels1_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const int16x4_t t74 = vmla_n_s16(t73, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const int16x4_t t75 = vmla_n_s16(t74, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t76 = vmla_n_s16(t75, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t78_sat = vqsub_u16(vreinterpret_u16_s16(t76), k13770);
-  const uint8x8_t t79_sat = vqrshrn_n_u16(daedalus_quad_u16(t78_sat), 7);
-  const uint8x8_t t81 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint8x8_t t83 = vrhadd_u8(t81, t79_sat);
+  uint8x8_t pixels1_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels1_4)), (int16_t)t17);
+  uint8x8_t pixels2_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels2_4)), (int16_t)t20);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels3_4)), (int16_t)t23);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels4_4)), (int16_t)t26);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  int16x4_t t74 = vmla_n_s16(t73, vreinterpret_s16_u16(vget_low_u16(pixels5_4)), (int16_t)t29);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  int16x4_t t75 = vmla_n_s16(t74, vreinterpret_s16_u16(vget_low_u16(pixels6_4)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t76 = vmla_n_s16(t75, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t78_sat = vqsub_u16(vreinterpret_u16_s16(t76), k13770);
+  uint8x8_t t79_sat = vqrshrn_n_u16(daedalus_quad_u16(t78_sat), 7);
+  uint8x8_t t81 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint8x8_t t83 = vrhadd_u8(t81, t79_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t83), 0);
-  const uint8x8_t pixels0_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const int16x4_t t100 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  int16x4_t t100 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_6)), (int16_t)t14);
-  const uint8x8_t pixels1_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels1_6)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const int16x4_t t102 = vmla_n_s16(t101, vreinterpret_s16_u16(vget_low_u16(pixels2_6)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const int16x4_t t103 = vmla_n_s16(t102, vreinterpret_s16_u16(vget_low_u16(pixels3_6)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const int16x4_t t104 = vmla_n_s16(t103, vreinterpret_s16_u16(vget_low_u16(pixels4_6)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const int16x4_t t105 = vmla_n_s16(t104, vreinterpret_s16_u16(vget_low_u16(pixels5_6)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const int16x4_t t106 = vmla_n_s16(t105, vreinterpret_s16_u16(vget_low_u16(pixels6_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t107 = vmla_n_s16(t106, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t109_sat = vqsub_u16(vreinterpret_u16_s16(t107), k13770);
-  const uint8x8_t t110_sat = vqrshrn_n_u16(daedalus_quad_u16(t109_sat), 7);
-  const uint8x8_t t112 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint8x8_t t114 = vrhadd_u8(t112, t110_sat);
+  uint8x8_t pixels1_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels1_6)), (int16_t)t17);
+  uint8x8_t pixels2_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  int16x4_t t102 = vmla_n_s16(t101, vreinterpret_s16_u16(vget_low_u16(pixels2_6)), (int16_t)t20);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  int16x4_t t103 = vmla_n_s16(t102, vreinterpret_s16_u16(vget_low_u16(pixels3_6)), (int16_t)t23);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  int16x4_t t104 = vmla_n_s16(t103, vreinterpret_s16_u16(vget_low_u16(pixels4_6)), (int16_t)t26);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  int16x4_t t105 = vmla_n_s16(t104, vreinterpret_s16_u16(vget_low_u16(pixels5_6)), (int16_t)t29);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  int16x4_t t106 = vmla_n_s16(t105, vreinterpret_s16_u16(vget_low_u16(pixels6_6)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t107 = vmla_n_s16(t106, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t109_sat = vqsub_u16(vreinterpret_u16_s16(t107), k13770);
+  uint8x8_t t110_sat = vqrshrn_n_u16(daedalus_quad_u16(t109_sat), 7);
+  uint8x8_t t112 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint8x8_t t114 = vrhadd_u8(t112, t110_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t114), 0);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const int16x4_t t131 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  int16x4_t t131 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_8)), (int16_t)t14);
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const int16x4_t t132 = vmla_n_s16(t131, vreinterpret_s16_u16(vget_low_u16(pixels1_8)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const int16x4_t t133 = vmla_n_s16(t132, vreinterpret_s16_u16(vget_low_u16(pixels2_8)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const int16x4_t t134 = vmla_n_s16(t133, vreinterpret_s16_u16(vget_low_u16(pixels3_8)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels4_8)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels5_8)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels6_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t140_sat = vqsub_u16(vreinterpret_u16_s16(t138), k13770);
-  const uint8x8_t t141_sat = vqrshrn_n_u16(daedalus_quad_u16(t140_sat), 7);
-  const uint8x8_t t143 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint8x8_t t145 = vrhadd_u8(t143, t141_sat);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  int16x4_t t132 = vmla_n_s16(t131, vreinterpret_s16_u16(vget_low_u16(pixels1_8)), (int16_t)t17);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  int16x4_t t133 = vmla_n_s16(t132, vreinterpret_s16_u16(vget_low_u16(pixels2_8)), (int16_t)t20);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  int16x4_t t134 = vmla_n_s16(t133, vreinterpret_s16_u16(vget_low_u16(pixels3_8)), (int16_t)t23);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels4_8)), (int16_t)t26);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels5_8)), (int16_t)t29);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels6_8)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t140_sat = vqsub_u16(vreinterpret_u16_s16(t138), k13770);
+  uint8x8_t t141_sat = vqrshrn_n_u16(daedalus_quad_u16(t140_sat), 7);
+  uint8x8_t t143 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint8x8_t t145 = vrhadd_u8(t143, t141_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t145), 0);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const int16x4_t t162 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  int16x4_t t162 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_10)), (int16_t)t14);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels1_10)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels2_10)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels3_10)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const int16x4_t t166 = vmla_n_s16(t165, vreinterpret_s16_u16(vget_low_u16(pixels4_10)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const int16x4_t t167 = vmla_n_s16(t166, vreinterpret_s16_u16(vget_low_u16(pixels5_10)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const int16x4_t t168 = vmla_n_s16(t167, vreinterpret_s16_u16(vget_low_u16(pixels6_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t169 = vmla_n_s16(t168, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t171_sat = vqsub_u16(vreinterpret_u16_s16(t169), k13770);
-  const uint8x8_t t172_sat = vqrshrn_n_u16(daedalus_quad_u16(t171_sat), 7);
-  const uint8x8_t t174 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
-  const uint8x8_t t176 = vrhadd_u8(t174, t172_sat);
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels1_10)), (int16_t)t17);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels2_10)), (int16_t)t20);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels3_10)), (int16_t)t23);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  int16x4_t t166 = vmla_n_s16(t165, vreinterpret_s16_u16(vget_low_u16(pixels4_10)), (int16_t)t26);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  int16x4_t t167 = vmla_n_s16(t166, vreinterpret_s16_u16(vget_low_u16(pixels5_10)), (int16_t)t29);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  int16x4_t t168 = vmla_n_s16(t167, vreinterpret_s16_u16(vget_low_u16(pixels6_10)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t169 = vmla_n_s16(t168, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t171_sat = vqsub_u16(vreinterpret_u16_s16(t169), k13770);
+  uint8x8_t t172_sat = vqrshrn_n_u16(daedalus_quad_u16(t171_sat), 7);
+  uint8x8_t t174 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
+  uint8x8_t t176 = vrhadd_u8(t174, t172_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t176), 0);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const int16x4_t t193 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  int16x4_t t193 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_12)), (int16_t)t14);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const int16x4_t t194 = vmla_n_s16(t193, vreinterpret_s16_u16(vget_low_u16(pixels1_12)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const int16x4_t t195 = vmla_n_s16(t194, vreinterpret_s16_u16(vget_low_u16(pixels2_12)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const int16x4_t t196 = vmla_n_s16(t195, vreinterpret_s16_u16(vget_low_u16(pixels3_12)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const int16x4_t t197 = vmla_n_s16(t196, vreinterpret_s16_u16(vget_low_u16(pixels4_12)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const int16x4_t t198 = vmla_n_s16(t197, vreinterpret_s16_u16(vget_low_u16(pixels5_12)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const int16x4_t t199 = vmla_n_s16(t198, vreinterpret_s16_u16(vget_low_u16(pixels6_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t200 = vmla_n_s16(t199, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t202_sat = vqsub_u16(vreinterpret_u16_s16(t200), k13770);
-  const uint8x8_t t203_sat = vqrshrn_n_u16(daedalus_quad_u16(t202_sat), 7);
-  const uint8x8_t t205 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
-  const uint8x8_t t207 = vrhadd_u8(t205, t203_sat);
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  int16x4_t t194 = vmla_n_s16(t193, vreinterpret_s16_u16(vget_low_u16(pixels1_12)), (int16_t)t17);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  int16x4_t t195 = vmla_n_s16(t194, vreinterpret_s16_u16(vget_low_u16(pixels2_12)), (int16_t)t20);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  int16x4_t t196 = vmla_n_s16(t195, vreinterpret_s16_u16(vget_low_u16(pixels3_12)), (int16_t)t23);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  int16x4_t t197 = vmla_n_s16(t196, vreinterpret_s16_u16(vget_low_u16(pixels4_12)), (int16_t)t26);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  int16x4_t t198 = vmla_n_s16(t197, vreinterpret_s16_u16(vget_low_u16(pixels5_12)), (int16_t)t29);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  int16x4_t t199 = vmla_n_s16(t198, vreinterpret_s16_u16(vget_low_u16(pixels6_12)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t200 = vmla_n_s16(t199, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t202_sat = vqsub_u16(vreinterpret_u16_s16(t200), k13770);
+  uint8x8_t t203_sat = vqrshrn_n_u16(daedalus_quad_u16(t202_sat), 7);
+  uint8x8_t t205 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
+  uint8x8_t t207 = vrhadd_u8(t205, t203_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t207), 0);
-  const uint8x8_t pixels0_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const int16x4_t t224 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  int16x4_t t224 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_14)), (int16_t)t14);
-  const uint8x8_t pixels1_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const int16x4_t t225 = vmla_n_s16(t224, vreinterpret_s16_u16(vget_low_u16(pixels1_14)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const int16x4_t t226 = vmla_n_s16(t225, vreinterpret_s16_u16(vget_low_u16(pixels2_14)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const int16x4_t t227 = vmla_n_s16(t226, vreinterpret_s16_u16(vget_low_u16(pixels3_14)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const int16x4_t t228 = vmla_n_s16(t227, vreinterpret_s16_u16(vget_low_u16(pixels4_14)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const int16x4_t t229 = vmla_n_s16(t228, vreinterpret_s16_u16(vget_low_u16(pixels5_14)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const int16x4_t t230 = vmla_n_s16(t229, vreinterpret_s16_u16(vget_low_u16(pixels6_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t231 = vmla_n_s16(t230, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t233_sat = vqsub_u16(vreinterpret_u16_s16(t231), k13770);
-  const uint8x8_t t234_sat = vqrshrn_n_u16(daedalus_quad_u16(t233_sat), 7);
-  const uint8x8_t t236 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
-  const uint8x8_t t238 = vrhadd_u8(t236, t234_sat);
+  uint8x8_t pixels1_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  int16x4_t t225 = vmla_n_s16(t224, vreinterpret_s16_u16(vget_low_u16(pixels1_14)), (int16_t)t17);
+  uint8x8_t pixels2_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  int16x4_t t226 = vmla_n_s16(t225, vreinterpret_s16_u16(vget_low_u16(pixels2_14)), (int16_t)t20);
+  uint8x8_t pixels3_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  int16x4_t t227 = vmla_n_s16(t226, vreinterpret_s16_u16(vget_low_u16(pixels3_14)), (int16_t)t23);
+  uint8x8_t pixels4_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  int16x4_t t228 = vmla_n_s16(t227, vreinterpret_s16_u16(vget_low_u16(pixels4_14)), (int16_t)t26);
+  uint8x8_t pixels5_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  int16x4_t t229 = vmla_n_s16(t228, vreinterpret_s16_u16(vget_low_u16(pixels5_14)), (int16_t)t29);
+  uint8x8_t pixels6_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  int16x4_t t230 = vmla_n_s16(t229, vreinterpret_s16_u16(vget_low_u16(pixels6_14)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t231 = vmla_n_s16(t230, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t233_sat = vqsub_u16(vreinterpret_u16_s16(t231), k13770);
+  uint8x8_t t234_sat = vqrshrn_n_u16(daedalus_quad_u16(t233_sat), 7);
+  uint8x8_t t236 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
+  uint8x8_t t238 = vrhadd_u8(t236, t234_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t238), 0);
-  const uint8x8_t pixels0_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const int16x4_t t255 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  int16x4_t t255 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_16)), (int16_t)t14);
-  const uint8x8_t pixels1_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const int16x4_t t256 = vmla_n_s16(t255, vreinterpret_s16_u16(vget_low_u16(pixels1_16)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const int16x4_t t257 = vmla_n_s16(t256, vreinterpret_s16_u16(vget_low_u16(pixels2_16)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const int16x4_t t258 = vmla_n_s16(t257, vreinterpret_s16_u16(vget_low_u16(pixels3_16)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const int16x4_t t259 = vmla_n_s16(t258, vreinterpret_s16_u16(vget_low_u16(pixels4_16)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const int16x4_t t260 = vmla_n_s16(t259, vreinterpret_s16_u16(vget_low_u16(pixels5_16)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const int16x4_t t261 = vmla_n_s16(t260, vreinterpret_s16_u16(vget_low_u16(pixels6_16)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t262 = vmla_n_s16(t261, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t264_sat = vqsub_u16(vreinterpret_u16_s16(t262), k13770);
-  const uint8x8_t t265_sat = vqrshrn_n_u16(daedalus_quad_u16(t264_sat), 7);
-  const uint8x8_t t267 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
-  const uint8x8_t t269 = vrhadd_u8(t267, t265_sat);
+  uint8x8_t pixels1_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  int16x4_t t256 = vmla_n_s16(t255, vreinterpret_s16_u16(vget_low_u16(pixels1_16)), (int16_t)t17);
+  uint8x8_t pixels2_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  int16x4_t t257 = vmla_n_s16(t256, vreinterpret_s16_u16(vget_low_u16(pixels2_16)), (int16_t)t20);
+  uint8x8_t pixels3_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  int16x4_t t258 = vmla_n_s16(t257, vreinterpret_s16_u16(vget_low_u16(pixels3_16)), (int16_t)t23);
+  uint8x8_t pixels4_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  int16x4_t t259 = vmla_n_s16(t258, vreinterpret_s16_u16(vget_low_u16(pixels4_16)), (int16_t)t26);
+  uint8x8_t pixels5_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  int16x4_t t260 = vmla_n_s16(t259, vreinterpret_s16_u16(vget_low_u16(pixels5_16)), (int16_t)t29);
+  uint8x8_t pixels6_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  int16x4_t t261 = vmla_n_s16(t260, vreinterpret_s16_u16(vget_low_u16(pixels6_16)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t262 = vmla_n_s16(t261, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t264_sat = vqsub_u16(vreinterpret_u16_s16(t262), k13770);
+  uint8x8_t t265_sat = vqrshrn_n_u16(daedalus_quad_u16(t264_sat), 7);
+  uint8x8_t t267 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
+  uint8x8_t t269 = vrhadd_u8(t267, t265_sat);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t269), 0);
 }
 
@@ -971,7 +844,7 @@ void daedalus_vp9_mc_4h_avg__vector_sub8_x2(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 6fce59e0caa60e85
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 9d13d40d3b0e67e5
  */
 static inline void one_item_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -982,105 +855,99 @@ static inline void one_item_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 =
+  int32_t t12 = (filter * 16) + mx;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-3],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-3]), 1), 2), 3));
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const uint8x16_t pixels1 =
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  uint8x16_t pixels1 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-2],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-2]), 1), 2), 3));
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const uint8x16_t pixels2 =
+  uint8x16_t pixels2 =
       vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-1],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[-1]), 1), 2), 3));
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[1],
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[1],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[1],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[1]), 1), 2), 3));
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[2],
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[2],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[2],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[2]), 1), 2), 3));
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[3],
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[3],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[3],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[3]), 1), 2), 3));
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[4],
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[4],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[4],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[4],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[4]), 1), 2), 3));
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
-  const uint8x16_t t50 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint8x16_t t50 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
+  uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 2);
@@ -1118,62 +985,62 @@ void daedalus_vp9_mc_4h_avg__vector_sub4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash df73d1fd898ff946
+ * Class full, input hash 77d4bcbaea2a5c92
  */
 static inline void one_item_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + mx;
-      const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + mx;
+      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 3]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 2]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride - 1]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
+      uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 1]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
+      uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 2]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 =
+      uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 3]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
+      uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride + 4]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
-      const uint8x8_t t51 =
+      uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
+      uint8x8_t t51 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
+      uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t53), 0);
     }
   }

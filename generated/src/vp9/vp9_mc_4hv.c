@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 3af48596e31cf7a3
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash f8285c2b45b873ca
  */
 static inline void one_item_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -89,15 +89,15 @@ static inline void one_item_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_strid
   /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   for (int y = 0; y < 15; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-      const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-      const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-      const int32_t pixels3 = src[(y - 3) * src_stride + x];
-      const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-      const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-      const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-      const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
+      int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+      int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+      int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+      int32_t pixels3 = src[(y - 3) * src_stride + x];
+      int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+      int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+      int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+      int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
       mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
           63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
@@ -111,17 +111,17 @@ static inline void one_item_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_strid
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = mid[y][x];
-      const int32_t pixels1 = mid[y + 1][x];
-      const int32_t pixels2 = mid[y + 2][x];
-      const int32_t pixels3 = mid[y + 3][x];
-      const int32_t pixels4 = mid[y + 4][x];
-      const int32_t pixels5 = mid[y + 5][x];
-      const int32_t pixels6 = mid[y + 6][x];
-      const int32_t pixels7 = mid[y + 7][x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = mid[y][x];
+      int32_t pixels1 = mid[y + 1][x];
+      int32_t pixels2 = mid[y + 2][x];
+      int32_t pixels3 = mid[y + 3][x];
+      int32_t pixels4 = mid[y + 4][x];
+      int32_t pixels5 = mid[y + 5][x];
+      int32_t pixels6 = mid[y + 6][x];
+      int32_t pixels7 = mid[y + 7][x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -173,7 +173,7 @@ void daedalus_vp9_mc_4hv__c_sub8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash a5376487aa2519f6
+ * Class rows8 (8 <= rows <= 8), input hash 8c9d467a8290982b
  */
 static inline void one_item_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -181,15 +181,15 @@ static inline void one_item_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stri
   /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   for (int y = 0; y < 15; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-      const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-      const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-      const int32_t pixels3 = src[(y - 3) * src_stride + x];
-      const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-      const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-      const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-      const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
+      int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+      int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+      int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+      int32_t pixels3 = src[(y - 3) * src_stride + x];
+      int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+      int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+      int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+      int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
       mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
           63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
@@ -203,17 +203,17 @@ static inline void one_item_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stri
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = mid[y][x];
-      const int32_t pixels1 = mid[y + 1][x];
-      const int32_t pixels2 = mid[y + 2][x];
-      const int32_t pixels3 = mid[y + 3][x];
-      const int32_t pixels4 = mid[y + 4][x];
-      const int32_t pixels5 = mid[y + 5][x];
-      const int32_t pixels6 = mid[y + 6][x];
-      const int32_t pixels7 = mid[y + 7][x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = mid[y][x];
+      int32_t pixels1 = mid[y + 1][x];
+      int32_t pixels2 = mid[y + 2][x];
+      int32_t pixels3 = mid[y + 3][x];
+      int32_t pixels4 = mid[y + 4][x];
+      int32_t pixels5 = mid[y + 5][x];
+      int32_t pixels6 = mid[y + 6][x];
+      int32_t pixels7 = mid[y + 7][x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -266,7 +266,7 @@ void daedalus_vp9_mc_4hv__c_rows8(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash a916e29b48bca261
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash ddeea6ff59af823f
  */
 static inline void one_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -274,15 +274,15 @@ static inline void one_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_strid
   /* stage 1 of 2: y = 0..10, x = 0..3; writes mid */
   for (int y = 0; y < 11; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-      const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-      const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-      const int32_t pixels3 = src[(y - 3) * src_stride + x];
-      const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-      const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-      const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-      const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
+      int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+      int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+      int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+      int32_t pixels3 = src[(y - 3) * src_stride + x];
+      int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+      int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+      int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+      int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
       mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
           63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
@@ -296,17 +296,17 @@ static inline void one_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_strid
   /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = mid[y][x];
-      const int32_t pixels1 = mid[y + 1][x];
-      const int32_t pixels2 = mid[y + 2][x];
-      const int32_t pixels3 = mid[y + 3][x];
-      const int32_t pixels4 = mid[y + 4][x];
-      const int32_t pixels5 = mid[y + 5][x];
-      const int32_t pixels6 = mid[y + 6][x];
-      const int32_t pixels7 = mid[y + 7][x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = mid[y][x];
+      int32_t pixels1 = mid[y + 1][x];
+      int32_t pixels2 = mid[y + 2][x];
+      int32_t pixels3 = mid[y + 3][x];
+      int32_t pixels4 = mid[y + 4][x];
+      int32_t pixels5 = mid[y + 5][x];
+      int32_t pixels6 = mid[y + 6][x];
+      int32_t pixels7 = mid[y + 7][x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -348,7 +348,7 @@ void daedalus_vp9_mc_4hv__c_sub4(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class full, input hash 3468f7d977eecdd1
+ * Class full, input hash 5cf0bb6e1af9067a
  */
 static inline void one_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -356,18 +356,18 @@ static inline void one_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_strid
   uint8_t mid[15][4];
   /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       for (int x = 0; x < 4; x++) {
-        const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
-        const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
-        const int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
-        const int32_t pixels3 = src[(y - 3) * src_stride + x];
-        const int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
-        const int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
-        const int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
-        const int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
-        const int32_t t15 = (filter * 16) + mx;
+        int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
+        int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
+        int32_t pixels2 = src[(y - 3) * src_stride + x - 1];
+        int32_t pixels3 = src[(y - 3) * src_stride + x];
+        int32_t pixels4 = src[(y - 3) * src_stride + x + 1];
+        int32_t pixels5 = src[(y - 3) * src_stride + x + 2];
+        int32_t pixels6 = src[(y - 3) * src_stride + x + 3];
+        int32_t pixels7 = src[(y - 3) * src_stride + x + 4];
+        int32_t t15 = (filter * 16) + mx;
         mid[y][x] = (uint8_t)daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t15, 0,
             63)][0]) + (pixels1 * taps_table[daedalus_clip(t15, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t15, 0, 63)][2])) +
@@ -381,20 +381,20 @@ static inline void one_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_strid
   }
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
-        const int32_t pixels0 = mid[y][x];
-        const int32_t pixels1 = mid[y + 1][x];
-        const int32_t pixels2 = mid[y + 2][x];
-        const int32_t pixels3 = mid[y + 3][x];
-        const int32_t pixels4 = mid[y + 4][x];
-        const int32_t pixels5 = mid[y + 5][x];
-        const int32_t pixels6 = mid[y + 6][x];
-        const int32_t pixels7 = mid[y + 7][x];
-        const int32_t t13 = (filter * 16) + my;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = mid[y][x];
+        int32_t pixels1 = mid[y + 1][x];
+        int32_t pixels2 = mid[y + 2][x];
+        int32_t pixels3 = mid[y + 3][x];
+        int32_t pixels4 = mid[y + 4][x];
+        int32_t pixels5 = mid[y + 5][x];
+        int32_t pixels6 = mid[y + 6][x];
+        int32_t pixels7 = mid[y + 7][x];
+        int32_t t13 = (filter * 16) + my;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +

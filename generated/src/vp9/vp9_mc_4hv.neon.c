@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 706b01b5295612e2
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 52f653a429def7f2
  */
 static inline void items_2_vp9_mc_4hv__neon_sub8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride, const int32_t filter[2],
@@ -130,743 +130,735 @@ static inline void items_2_vp9_mc_4hv__neon_sub8_x2(uint8_t *const dst[2], ptrdi
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t filter_2 = filter[0];
-  const int32_t mx_2 = mx[0];
-  const int32_t t12 = (filter_2 * 16) + mx_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t mx_3 = mx[1];
-  const int32_t t12_2 = (filter_3 * 16) + mx_3;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
+  int32_t filter_2 = filter[0];
+  int32_t mx_2 = mx[0];
+  int32_t t12 = (filter_2 * 16) + mx_2;
+  int32_t filter_3 = filter[1];
+  int32_t mx_3 = mx[1];
+  int32_t t12_2 = (filter_3 * 16) + mx_3;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]), 1));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]), 1));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]), 1));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 =
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]), 1));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]), 1));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]), 1));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]), 1));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
+      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])}));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
+      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])}));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
+      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])}));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
+      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])}));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
+      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])}));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
+      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])}));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
+      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])}));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
+      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])}));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
-  const uint8x8_t pixels0_2 =
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  uint8x8_t pixels0_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]), 1));
-  const uint8x8_t t73 = vsub_u8(pixels0_2, k128);
-  const uint8x8_t pixels1_2 =
+  uint8x8_t t73 = vsub_u8(pixels0_2, k128);
+  uint8x8_t pixels1_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]), 1));
-  const uint8x8_t t75 = vsub_u8(pixels1_2, k128);
-  const uint8x8_t pixels2_2 =
+  uint8x8_t t75 = vsub_u8(pixels1_2, k128);
+  uint8x8_t pixels2_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]), 1));
-  const uint8x8_t t77 = vsub_u8(pixels2_2, k128);
-  const uint8x8_t pixels3_2 =
+  uint8x8_t t77 = vsub_u8(pixels2_2, k128);
+  uint8x8_t pixels3_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1));
-  const uint8x8_t t79 = vsub_u8(pixels3_2, k128);
-  const uint8x8_t pixels4_2 =
+  uint8x8_t t79 = vsub_u8(pixels3_2, k128);
+  uint8x8_t pixels4_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]), 1));
-  const uint8x8_t t81 = vsub_u8(pixels4_2, k128);
-  const uint8x8_t pixels5_2 =
+  uint8x8_t t81 = vsub_u8(pixels4_2, k128);
+  uint8x8_t pixels5_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]), 1));
-  const uint8x8_t t83 = vsub_u8(pixels5_2, k128);
-  const uint8x8_t pixels6_2 =
+  uint8x8_t t83 = vsub_u8(pixels5_2, k128);
+  uint8x8_t pixels6_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]), 1));
-  const uint8x8_t t85 = vsub_u8(pixels6_2, k128);
-  const uint8x8_t pixels7_2 =
+  uint8x8_t t85 = vsub_u8(pixels6_2, k128);
+  uint8x8_t pixels7_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]), 1));
-  const uint8x8_t t87 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
-  const int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
-  const int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
-  const int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
-  const int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
-  const int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
-  const int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
-  const int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
-  const int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
-  const uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t t87 = vsub_u8(pixels7_2, k128);
+  int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
+  int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
+  int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
+  int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
+  int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
+  int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
+  int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
+  int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
+  int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
+  uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]), 1));
-  const uint8x8_t t116 = vsub_u8(pixels0_3, k128);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t t116 = vsub_u8(pixels0_3, k128);
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]), 1));
-  const uint8x8_t t118 = vsub_u8(pixels1_3, k128);
-  const uint8x8_t pixels2_3 =
+  uint8x8_t t118 = vsub_u8(pixels1_3, k128);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]), 1));
-  const uint8x8_t t120 = vsub_u8(pixels2_3, k128);
-  const uint8x8_t pixels3_3 =
+  uint8x8_t t120 = vsub_u8(pixels2_3, k128);
+  uint8x8_t pixels3_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1));
-  const uint8x8_t t122 = vsub_u8(pixels3_3, k128);
-  const uint8x8_t pixels4_3 =
+  uint8x8_t t122 = vsub_u8(pixels3_3, k128);
+  uint8x8_t pixels4_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]), 1));
-  const uint8x8_t t124 = vsub_u8(pixels4_3, k128);
-  const uint8x8_t pixels5_3 =
+  uint8x8_t t124 = vsub_u8(pixels4_3, k128);
+  uint8x8_t pixels5_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]), 1));
-  const uint8x8_t t126 = vsub_u8(pixels5_3, k128);
-  const uint8x8_t pixels6_3 =
+  uint8x8_t t126 = vsub_u8(pixels5_3, k128);
+  uint8x8_t pixels6_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]), 1));
-  const uint8x8_t t128 = vsub_u8(pixels6_3, k128);
-  const uint8x8_t pixels7_3 =
+  uint8x8_t t128 = vsub_u8(pixels6_3, k128);
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]), 1));
-  const uint8x8_t t130 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
-  const int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
-  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
-  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
-  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
-  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
-  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
-  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
-  const int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
-  const uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
-  const uint8x8_t pixels0_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
+  uint8x8_t t130 = vsub_u8(pixels7_3, k128);
+  int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
+  int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
+  int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
+  int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
+  int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
+  int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
+  int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
+  int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
+  int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
+  uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
+  uint8x8_t pixels0_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-3]), 1));
-  const uint8x8_t t159 = vsub_u8(pixels0_4, k128);
-  const uint8x8_t pixels1_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
+  uint8x8_t t159 = vsub_u8(pixels0_4, k128);
+  uint8x8_t pixels1_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-2]), 1));
-  const uint8x8_t t161 = vsub_u8(pixels1_4, k128);
-  const uint8x8_t pixels2_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
+  uint8x8_t t161 = vsub_u8(pixels1_4, k128);
+  uint8x8_t pixels2_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-1]), 1));
-  const uint8x8_t t163 = vsub_u8(pixels2_4, k128);
-  const uint8x8_t pixels3_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint8x8_t t163 = vsub_u8(pixels2_4, k128);
+  uint8x8_t pixels3_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint8x8_t t165 = vsub_u8(pixels3_4, k128);
-  const uint8x8_t pixels4_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
+  uint8x8_t t165 = vsub_u8(pixels3_4, k128);
+  uint8x8_t pixels4_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][1]), 1));
-  const uint8x8_t t167 = vsub_u8(pixels4_4, k128);
-  const uint8x8_t pixels5_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
+  uint8x8_t t167 = vsub_u8(pixels4_4, k128);
+  uint8x8_t pixels5_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][2]), 1));
-  const uint8x8_t t169 = vsub_u8(pixels5_4, k128);
-  const uint8x8_t pixels6_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
+  uint8x8_t t169 = vsub_u8(pixels5_4, k128);
+  uint8x8_t pixels6_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][3]), 1));
-  const uint8x8_t t171 = vsub_u8(pixels6_4, k128);
-  const uint8x8_t pixels7_4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
+  uint8x8_t t171 = vsub_u8(pixels6_4, k128);
+  uint8x8_t pixels7_4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][4]), 1));
-  const uint8x8_t t173 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
-  const int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
-  const int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
-  const uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
-  const uint8x8_t pixels0_5 =
+  uint8x8_t t173 = vsub_u8(pixels7_4, k128);
+  int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
+  int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
+  int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
+  uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]), 1));
-  const uint8x8_t t202 = vsub_u8(pixels0_5, k128);
-  const uint8x8_t pixels1_5 =
+  uint8x8_t t202 = vsub_u8(pixels0_5, k128);
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]), 1));
-  const uint8x8_t t204 = vsub_u8(pixels1_5, k128);
-  const uint8x8_t pixels2_5 =
+  uint8x8_t t204 = vsub_u8(pixels1_5, k128);
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]), 1));
-  const uint8x8_t t206 = vsub_u8(pixels2_5, k128);
-  const uint8x8_t pixels3_5 =
+  uint8x8_t t206 = vsub_u8(pixels2_5, k128);
+  uint8x8_t pixels3_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint8x8_t t208 = vsub_u8(pixels3_5, k128);
-  const uint8x8_t pixels4_5 =
+  uint8x8_t t208 = vsub_u8(pixels3_5, k128);
+  uint8x8_t pixels4_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]), 1));
-  const uint8x8_t t210 = vsub_u8(pixels4_5, k128);
-  const uint8x8_t pixels5_5 =
+  uint8x8_t t210 = vsub_u8(pixels4_5, k128);
+  uint8x8_t pixels5_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]), 1));
-  const uint8x8_t t212 = vsub_u8(pixels5_5, k128);
-  const uint8x8_t pixels6_5 =
+  uint8x8_t t212 = vsub_u8(pixels5_5, k128);
+  uint8x8_t pixels6_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]), 1));
-  const uint8x8_t t214 = vsub_u8(pixels6_5, k128);
-  const uint8x8_t pixels7_5 =
+  uint8x8_t t214 = vsub_u8(pixels6_5, k128);
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]), 1));
-  const uint8x8_t t216 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
-  const int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
-  const int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
-  const int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
-  const int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
-  const int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
-  const int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
-  const int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
-  const int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
-  const uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
-  const uint8x8_t pixels0_6 =
+  uint8x8_t t216 = vsub_u8(pixels7_5, k128);
+  int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
+  int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
+  int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
+  int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
+  int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
+  int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
+  int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
+  int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
+  int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
+  uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
+  uint8x8_t pixels0_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]), 1));
-  const uint8x8_t t245 = vsub_u8(pixels0_6, k128);
-  const uint8x8_t pixels1_6 =
+  uint8x8_t t245 = vsub_u8(pixels0_6, k128);
+  uint8x8_t pixels1_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]), 1));
-  const uint8x8_t t247 = vsub_u8(pixels1_6, k128);
-  const uint8x8_t pixels2_6 =
+  uint8x8_t t247 = vsub_u8(pixels1_6, k128);
+  uint8x8_t pixels2_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]), 1));
-  const uint8x8_t t249 = vsub_u8(pixels2_6, k128);
-  const uint8x8_t pixels3_6 =
+  uint8x8_t t249 = vsub_u8(pixels2_6, k128);
+  uint8x8_t pixels3_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint8x8_t t251 = vsub_u8(pixels3_6, k128);
-  const uint8x8_t pixels4_6 =
+  uint8x8_t t251 = vsub_u8(pixels3_6, k128);
+  uint8x8_t pixels4_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]), 1));
-  const uint8x8_t t253 = vsub_u8(pixels4_6, k128);
-  const uint8x8_t pixels5_6 =
+  uint8x8_t t253 = vsub_u8(pixels4_6, k128);
+  uint8x8_t pixels5_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]), 1));
-  const uint8x8_t t255 = vsub_u8(pixels5_6, k128);
-  const uint8x8_t pixels6_6 =
+  uint8x8_t t255 = vsub_u8(pixels5_6, k128);
+  uint8x8_t pixels6_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]), 1));
-  const uint8x8_t t257 = vsub_u8(pixels6_6, k128);
-  const uint8x8_t pixels7_6 =
+  uint8x8_t t257 = vsub_u8(pixels6_6, k128);
+  uint8x8_t pixels7_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]), 1));
-  const uint8x8_t t259 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
-  const int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
-  const int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
-  const int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
-  const int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
-  const int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
-  const int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
-  const int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
-  const int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
-  const uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
-  const uint8x8_t pixels0_7 =
+  uint8x8_t t259 = vsub_u8(pixels7_6, k128);
+  int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
+  int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
+  int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
+  int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
+  int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
+  int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
+  int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
+  int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
+  int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
+  uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
+  uint8x8_t pixels0_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]), 1));
-  const uint8x8_t t288 = vsub_u8(pixels0_7, k128);
-  const uint8x8_t pixels1_7 =
+  uint8x8_t t288 = vsub_u8(pixels0_7, k128);
+  uint8x8_t pixels1_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]), 1));
-  const uint8x8_t t290 = vsub_u8(pixels1_7, k128);
-  const uint8x8_t pixels2_7 =
+  uint8x8_t t290 = vsub_u8(pixels1_7, k128);
+  uint8x8_t pixels2_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]), 1));
-  const uint8x8_t t292 = vsub_u8(pixels2_7, k128);
-  const uint8x8_t pixels3_7 =
+  uint8x8_t t292 = vsub_u8(pixels2_7, k128);
+  uint8x8_t pixels3_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint8x8_t t294 = vsub_u8(pixels3_7, k128);
-  const uint8x8_t pixels4_7 =
+  uint8x8_t t294 = vsub_u8(pixels3_7, k128);
+  uint8x8_t pixels4_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]), 1));
-  const uint8x8_t t296 = vsub_u8(pixels4_7, k128);
-  const uint8x8_t pixels5_7 =
+  uint8x8_t t296 = vsub_u8(pixels4_7, k128);
+  uint8x8_t pixels5_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]), 1));
-  const uint8x8_t t298 = vsub_u8(pixels5_7, k128);
-  const uint8x8_t pixels6_7 =
+  uint8x8_t t298 = vsub_u8(pixels5_7, k128);
+  uint8x8_t pixels6_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]), 1));
-  const uint8x8_t t300 = vsub_u8(pixels6_7, k128);
-  const uint8x8_t pixels7_7 =
+  uint8x8_t t300 = vsub_u8(pixels6_7, k128);
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]), 1));
-  const uint8x8_t t302 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
-  const int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
-  const int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
-  const int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
-  const int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
-  const int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
-  const int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
-  const int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
-  const int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
-  const uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
-  const uint8x8_t pixels0_8 =
+  uint8x8_t t302 = vsub_u8(pixels7_7, k128);
+  int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
+  int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
+  int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
+  int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
+  int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
+  int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
+  int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
+  int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
+  int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
+  uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
+  uint8x8_t pixels0_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]), 1));
-  const uint8x8_t t331 = vsub_u8(pixels0_8, k128);
-  const uint8x8_t pixels1_8 =
+  uint8x8_t t331 = vsub_u8(pixels0_8, k128);
+  uint8x8_t pixels1_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]), 1));
-  const uint8x8_t t333 = vsub_u8(pixels1_8, k128);
-  const uint8x8_t pixels2_8 =
+  uint8x8_t t333 = vsub_u8(pixels1_8, k128);
+  uint8x8_t pixels2_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]), 1));
-  const uint8x8_t t335 = vsub_u8(pixels2_8, k128);
-  const uint8x8_t pixels3_8 =
+  uint8x8_t t335 = vsub_u8(pixels2_8, k128);
+  uint8x8_t pixels3_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint8x8_t t337 = vsub_u8(pixels3_8, k128);
-  const uint8x8_t pixels4_8 =
+  uint8x8_t t337 = vsub_u8(pixels3_8, k128);
+  uint8x8_t pixels4_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]), 1));
-  const uint8x8_t t339 = vsub_u8(pixels4_8, k128);
-  const uint8x8_t pixels5_8 =
+  uint8x8_t t339 = vsub_u8(pixels4_8, k128);
+  uint8x8_t pixels5_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]), 1));
-  const uint8x8_t t341 = vsub_u8(pixels5_8, k128);
-  const uint8x8_t pixels6_8 =
+  uint8x8_t t341 = vsub_u8(pixels5_8, k128);
+  uint8x8_t pixels6_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]), 1));
-  const uint8x8_t t343 = vsub_u8(pixels6_8, k128);
-  const uint8x8_t pixels7_8 =
+  uint8x8_t t343 = vsub_u8(pixels6_8, k128);
+  uint8x8_t pixels7_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]), 1));
-  const uint8x8_t t345 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
-  const int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
-  const int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
-  const int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
-  const int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
-  const int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
-  const int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
-  const int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
-  const int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
-  const uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
-  const uint8x8_t pixels0_9 =
+  uint8x8_t t345 = vsub_u8(pixels7_8, k128);
+  int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
+  int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
+  int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
+  int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
+  int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
+  int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
+  int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
+  int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
+  int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
+  uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
+  uint8x8_t pixels0_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]), 1));
-  const uint8x8_t t374 = vsub_u8(pixels0_9, k128);
-  const uint8x8_t pixels1_9 =
+  uint8x8_t t374 = vsub_u8(pixels0_9, k128);
+  uint8x8_t pixels1_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]), 1));
-  const uint8x8_t t376 = vsub_u8(pixels1_9, k128);
-  const uint8x8_t pixels2_9 =
+  uint8x8_t t376 = vsub_u8(pixels1_9, k128);
+  uint8x8_t pixels2_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]), 1));
-  const uint8x8_t t378 = vsub_u8(pixels2_9, k128);
-  const uint8x8_t pixels3_9 =
+  uint8x8_t t378 = vsub_u8(pixels2_9, k128);
+  uint8x8_t pixels3_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint8x8_t t380 = vsub_u8(pixels3_9, k128);
-  const uint8x8_t pixels4_9 =
+  uint8x8_t t380 = vsub_u8(pixels3_9, k128);
+  uint8x8_t pixels4_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]), 1));
-  const uint8x8_t t382 = vsub_u8(pixels4_9, k128);
-  const uint8x8_t pixels5_9 =
+  uint8x8_t t382 = vsub_u8(pixels4_9, k128);
+  uint8x8_t pixels5_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]), 1));
-  const uint8x8_t t384 = vsub_u8(pixels5_9, k128);
-  const uint8x8_t pixels6_9 =
+  uint8x8_t t384 = vsub_u8(pixels5_9, k128);
+  uint8x8_t pixels6_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]), 1));
-  const uint8x8_t t386 = vsub_u8(pixels6_9, k128);
-  const uint8x8_t pixels7_9 =
+  uint8x8_t t386 = vsub_u8(pixels6_9, k128);
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]), 1));
-  const uint8x8_t t388 = vsub_u8(pixels7_9, k128);
-  const int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
-  const int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
-  const int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
-  const int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
-  const int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
-  const int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
-  const int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
-  const int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
-  const int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
-  const uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
-  const uint8x8_t pixels0_10 =
+  uint8x8_t t388 = vsub_u8(pixels7_9, k128);
+  int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
+  int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
+  int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
+  int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
+  int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
+  int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
+  int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
+  int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
+  int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
+  uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
+  uint8x8_t pixels0_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]), 1));
-  const uint8x8_t t417 = vsub_u8(pixels0_10, k128);
-  const uint8x8_t pixels1_10 =
+  uint8x8_t t417 = vsub_u8(pixels0_10, k128);
+  uint8x8_t pixels1_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]), 1));
-  const uint8x8_t t419 = vsub_u8(pixels1_10, k128);
-  const uint8x8_t pixels2_10 =
+  uint8x8_t t419 = vsub_u8(pixels1_10, k128);
+  uint8x8_t pixels2_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]), 1));
-  const uint8x8_t t421 = vsub_u8(pixels2_10, k128);
-  const uint8x8_t pixels3_10 =
+  uint8x8_t t421 = vsub_u8(pixels2_10, k128);
+  uint8x8_t pixels3_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint8x8_t t423 = vsub_u8(pixels3_10, k128);
-  const uint8x8_t pixels4_10 =
+  uint8x8_t t423 = vsub_u8(pixels3_10, k128);
+  uint8x8_t pixels4_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]), 1));
-  const uint8x8_t t425 = vsub_u8(pixels4_10, k128);
-  const uint8x8_t pixels5_10 =
+  uint8x8_t t425 = vsub_u8(pixels4_10, k128);
+  uint8x8_t pixels5_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]), 1));
-  const uint8x8_t t427 = vsub_u8(pixels5_10, k128);
-  const uint8x8_t pixels6_10 =
+  uint8x8_t t427 = vsub_u8(pixels5_10, k128);
+  uint8x8_t pixels6_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]), 1));
-  const uint8x8_t t429 = vsub_u8(pixels6_10, k128);
-  const uint8x8_t pixels7_10 =
+  uint8x8_t t429 = vsub_u8(pixels6_10, k128);
+  uint8x8_t pixels7_10 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]), 1));
-  const uint8x8_t t431 = vsub_u8(pixels7_10, k128);
-  const int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
-  const int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
-  const int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
-  const int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
-  const int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
-  const int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
-  const int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
-  const int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
-  const int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
-  const uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
-  const uint8x8_t pixels0_11 =
+  uint8x8_t t431 = vsub_u8(pixels7_10, k128);
+  int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
+  int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
+  int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
+  int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
+  int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
+  int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
+  int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
+  int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
+  int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
+  uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
+  uint8x8_t pixels0_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]), 1));
-  const uint8x8_t t460 = vsub_u8(pixels0_11, k128);
-  const uint8x8_t pixels1_11 =
+  uint8x8_t t460 = vsub_u8(pixels0_11, k128);
+  uint8x8_t pixels1_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]), 1));
-  const uint8x8_t t462 = vsub_u8(pixels1_11, k128);
-  const uint8x8_t pixels2_11 =
+  uint8x8_t t462 = vsub_u8(pixels1_11, k128);
+  uint8x8_t pixels2_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]), 1));
-  const uint8x8_t t464 = vsub_u8(pixels2_11, k128);
-  const uint8x8_t pixels3_11 =
+  uint8x8_t t464 = vsub_u8(pixels2_11, k128);
+  uint8x8_t pixels3_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint8x8_t t466 = vsub_u8(pixels3_11, k128);
-  const uint8x8_t pixels4_11 =
+  uint8x8_t t466 = vsub_u8(pixels3_11, k128);
+  uint8x8_t pixels4_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]), 1));
-  const uint8x8_t t468 = vsub_u8(pixels4_11, k128);
-  const uint8x8_t pixels5_11 =
+  uint8x8_t t468 = vsub_u8(pixels4_11, k128);
+  uint8x8_t pixels5_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]), 1));
-  const uint8x8_t t470 = vsub_u8(pixels5_11, k128);
-  const uint8x8_t pixels6_11 =
+  uint8x8_t t470 = vsub_u8(pixels5_11, k128);
+  uint8x8_t pixels6_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]), 1));
-  const uint8x8_t t472 = vsub_u8(pixels6_11, k128);
-  const uint8x8_t pixels7_11 =
+  uint8x8_t t472 = vsub_u8(pixels6_11, k128);
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]), 1));
-  const uint8x8_t t474 = vsub_u8(pixels7_11, k128);
-  const int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
-  const int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
-  const int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
-  const int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
-  const int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
-  const int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
-  const int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
-  const int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
-  const int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
-  const uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
-  const uint8x8_t pixels0_12 =
+  uint8x8_t t474 = vsub_u8(pixels7_11, k128);
+  int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
+  int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
+  int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
+  int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
+  int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
+  int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
+  int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
+  int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
+  int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
+  uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
+  uint8x8_t pixels0_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]), 1));
-  const uint8x8_t t503 = vsub_u8(pixels0_12, k128);
-  const uint8x8_t pixels1_12 =
+  uint8x8_t t503 = vsub_u8(pixels0_12, k128);
+  uint8x8_t pixels1_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]), 1));
-  const uint8x8_t t505 = vsub_u8(pixels1_12, k128);
-  const uint8x8_t pixels2_12 =
+  uint8x8_t t505 = vsub_u8(pixels1_12, k128);
+  uint8x8_t pixels2_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]), 1));
-  const uint8x8_t t507 = vsub_u8(pixels2_12, k128);
-  const uint8x8_t pixels3_12 =
+  uint8x8_t t507 = vsub_u8(pixels2_12, k128);
+  uint8x8_t pixels3_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]), 1));
-  const uint8x8_t t509 = vsub_u8(pixels3_12, k128);
-  const uint8x8_t pixels4_12 =
+  uint8x8_t t509 = vsub_u8(pixels3_12, k128);
+  uint8x8_t pixels4_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]), 1));
-  const uint8x8_t t511 = vsub_u8(pixels4_12, k128);
-  const uint8x8_t pixels5_12 =
+  uint8x8_t t511 = vsub_u8(pixels4_12, k128);
+  uint8x8_t pixels5_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]), 1));
-  const uint8x8_t t513 = vsub_u8(pixels5_12, k128);
-  const uint8x8_t pixels6_12 =
+  uint8x8_t t513 = vsub_u8(pixels5_12, k128);
+  uint8x8_t pixels6_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]), 1));
-  const uint8x8_t t515 = vsub_u8(pixels6_12, k128);
-  const uint8x8_t pixels7_12 =
+  uint8x8_t t515 = vsub_u8(pixels6_12, k128);
+  uint8x8_t pixels7_12 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]), 1));
-  const uint8x8_t t517 = vsub_u8(pixels7_12, k128);
-  const int16x8_t t519 = vmull_s8(vreinterpret_s8_u8(t503), t31);
-  const int16x8_t t521 = vmlal_s8(t519, vreinterpret_s8_u8(t505), t34);
-  const int16x8_t t523 = vmlal_s8(t521, vreinterpret_s8_u8(t507), t38);
-  const int16x8_t t525 = vmlal_s8(t523, vreinterpret_s8_u8(t509), vreinterpret_s8_u8(t42));
-  const int16x8_t t527 = vmlal_s8(t525, vreinterpret_s8_u8(t511), vreinterpret_s8_u8(t46));
-  const int16x8_t t529 = vmlal_s8(t527, vreinterpret_s8_u8(t513), t50);
-  const int16x8_t t531 = vmlal_s8(t529, vreinterpret_s8_u8(t515), t54);
-  const int16x8_t t533 = vmlal_s8(t531, vreinterpret_s8_u8(t517), t58);
-  const int8x8_t t535_sat = vqrshrn_n_s16(t533, 7);
-  const uint8x8_t t537 = vadd_u8(vreinterpret_u8_s8(t535_sat), k128);
-  const uint8x8_t pixels0_13 =
+  uint8x8_t t517 = vsub_u8(pixels7_12, k128);
+  int16x8_t t519 = vmull_s8(vreinterpret_s8_u8(t503), t31);
+  int16x8_t t521 = vmlal_s8(t519, vreinterpret_s8_u8(t505), t34);
+  int16x8_t t523 = vmlal_s8(t521, vreinterpret_s8_u8(t507), t38);
+  int16x8_t t525 = vmlal_s8(t523, vreinterpret_s8_u8(t509), vreinterpret_s8_u8(t42));
+  int16x8_t t527 = vmlal_s8(t525, vreinterpret_s8_u8(t511), vreinterpret_s8_u8(t46));
+  int16x8_t t529 = vmlal_s8(t527, vreinterpret_s8_u8(t513), t50);
+  int16x8_t t531 = vmlal_s8(t529, vreinterpret_s8_u8(t515), t54);
+  int16x8_t t533 = vmlal_s8(t531, vreinterpret_s8_u8(t517), t58);
+  int8x8_t t535_sat = vqrshrn_n_s16(t533, 7);
+  uint8x8_t t537 = vadd_u8(vreinterpret_u8_s8(t535_sat), k128);
+  uint8x8_t pixels0_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]), 1));
-  const uint8x8_t t546 = vsub_u8(pixels0_13, k128);
-  const uint8x8_t pixels1_13 =
+  uint8x8_t t546 = vsub_u8(pixels0_13, k128);
+  uint8x8_t pixels1_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]), 1));
-  const uint8x8_t t548 = vsub_u8(pixels1_13, k128);
-  const uint8x8_t pixels2_13 =
+  uint8x8_t t548 = vsub_u8(pixels1_13, k128);
+  uint8x8_t pixels2_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]), 1));
-  const uint8x8_t t550 = vsub_u8(pixels2_13, k128);
-  const uint8x8_t pixels3_13 =
+  uint8x8_t t550 = vsub_u8(pixels2_13, k128);
+  uint8x8_t pixels3_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]), 1));
-  const uint8x8_t t552 = vsub_u8(pixels3_13, k128);
-  const uint8x8_t pixels4_13 =
+  uint8x8_t t552 = vsub_u8(pixels3_13, k128);
+  uint8x8_t pixels4_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]), 1));
-  const uint8x8_t t554 = vsub_u8(pixels4_13, k128);
-  const uint8x8_t pixels5_13 =
+  uint8x8_t t554 = vsub_u8(pixels4_13, k128);
+  uint8x8_t pixels5_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]), 1));
-  const uint8x8_t t556 = vsub_u8(pixels5_13, k128);
-  const uint8x8_t pixels6_13 =
+  uint8x8_t t556 = vsub_u8(pixels5_13, k128);
+  uint8x8_t pixels6_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]), 1));
-  const uint8x8_t t558 = vsub_u8(pixels6_13, k128);
-  const uint8x8_t pixels7_13 =
+  uint8x8_t t558 = vsub_u8(pixels6_13, k128);
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]), 1));
-  const uint8x8_t t560 = vsub_u8(pixels7_13, k128);
-  const int16x8_t t562 = vmull_s8(vreinterpret_s8_u8(t546), t31);
-  const int16x8_t t564 = vmlal_s8(t562, vreinterpret_s8_u8(t548), t34);
-  const int16x8_t t566 = vmlal_s8(t564, vreinterpret_s8_u8(t550), t38);
-  const int16x8_t t568 = vmlal_s8(t566, vreinterpret_s8_u8(t552), vreinterpret_s8_u8(t42));
-  const int16x8_t t570 = vmlal_s8(t568, vreinterpret_s8_u8(t554), vreinterpret_s8_u8(t46));
-  const int16x8_t t572 = vmlal_s8(t570, vreinterpret_s8_u8(t556), t50);
-  const int16x8_t t574 = vmlal_s8(t572, vreinterpret_s8_u8(t558), t54);
-  const int16x8_t t576 = vmlal_s8(t574, vreinterpret_s8_u8(t560), t58);
-  const int8x8_t t578_sat = vqrshrn_n_s16(t576, 7);
-  const uint8x8_t t580 = vadd_u8(vreinterpret_u8_s8(t578_sat), k128);
-  const uint8x8_t pixels0_14 =
+  uint8x8_t t560 = vsub_u8(pixels7_13, k128);
+  int16x8_t t562 = vmull_s8(vreinterpret_s8_u8(t546), t31);
+  int16x8_t t564 = vmlal_s8(t562, vreinterpret_s8_u8(t548), t34);
+  int16x8_t t566 = vmlal_s8(t564, vreinterpret_s8_u8(t550), t38);
+  int16x8_t t568 = vmlal_s8(t566, vreinterpret_s8_u8(t552), vreinterpret_s8_u8(t42));
+  int16x8_t t570 = vmlal_s8(t568, vreinterpret_s8_u8(t554), vreinterpret_s8_u8(t46));
+  int16x8_t t572 = vmlal_s8(t570, vreinterpret_s8_u8(t556), t50);
+  int16x8_t t574 = vmlal_s8(t572, vreinterpret_s8_u8(t558), t54);
+  int16x8_t t576 = vmlal_s8(t574, vreinterpret_s8_u8(t560), t58);
+  int8x8_t t578_sat = vqrshrn_n_s16(t576, 7);
+  uint8x8_t t580 = vadd_u8(vreinterpret_u8_s8(t578_sat), k128);
+  uint8x8_t pixels0_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-3]), 1));
-  const uint8x8_t t589 = vsub_u8(pixels0_14, k128);
-  const uint8x8_t pixels1_14 =
+  uint8x8_t t589 = vsub_u8(pixels0_14, k128);
+  uint8x8_t pixels1_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-2]), 1));
-  const uint8x8_t t591 = vsub_u8(pixels1_14, k128);
-  const uint8x8_t pixels2_14 =
+  uint8x8_t t591 = vsub_u8(pixels1_14, k128);
+  uint8x8_t pixels2_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-1]), 1));
-  const uint8x8_t t593 = vsub_u8(pixels2_14, k128);
-  const uint8x8_t pixels3_14 =
+  uint8x8_t t593 = vsub_u8(pixels2_14, k128);
+  uint8x8_t pixels3_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]), 1));
-  const uint8x8_t t595 = vsub_u8(pixels3_14, k128);
-  const uint8x8_t pixels4_14 =
+  uint8x8_t t595 = vsub_u8(pixels3_14, k128);
+  uint8x8_t pixels4_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]), 1));
-  const uint8x8_t t597 = vsub_u8(pixels4_14, k128);
-  const uint8x8_t pixels5_14 =
+  uint8x8_t t597 = vsub_u8(pixels4_14, k128);
+  uint8x8_t pixels5_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]), 1));
-  const uint8x8_t t599 = vsub_u8(pixels5_14, k128);
-  const uint8x8_t pixels6_14 =
+  uint8x8_t t599 = vsub_u8(pixels5_14, k128);
+  uint8x8_t pixels6_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]), 1));
-  const uint8x8_t t601 = vsub_u8(pixels6_14, k128);
-  const uint8x8_t pixels7_14 =
+  uint8x8_t t601 = vsub_u8(pixels6_14, k128);
+  uint8x8_t pixels7_14 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]), 1));
-  const uint8x8_t t603 = vsub_u8(pixels7_14, k128);
-  const int16x8_t t605 = vmull_s8(vreinterpret_s8_u8(t589), t31);
-  const int16x8_t t607 = vmlal_s8(t605, vreinterpret_s8_u8(t591), t34);
-  const int16x8_t t609 = vmlal_s8(t607, vreinterpret_s8_u8(t593), t38);
-  const int16x8_t t611 = vmlal_s8(t609, vreinterpret_s8_u8(t595), vreinterpret_s8_u8(t42));
-  const int16x8_t t613 = vmlal_s8(t611, vreinterpret_s8_u8(t597), vreinterpret_s8_u8(t46));
-  const int16x8_t t615 = vmlal_s8(t613, vreinterpret_s8_u8(t599), t50);
-  const int16x8_t t617 = vmlal_s8(t615, vreinterpret_s8_u8(t601), t54);
-  const int16x8_t t619 = vmlal_s8(t617, vreinterpret_s8_u8(t603), t58);
-  const int8x8_t t621_sat = vqrshrn_n_s16(t619, 7);
-  const uint8x8_t t623 = vadd_u8(vreinterpret_u8_s8(t621_sat), k128);
-  const uint8x8_t pixels0_15 =
+  uint8x8_t t603 = vsub_u8(pixels7_14, k128);
+  int16x8_t t605 = vmull_s8(vreinterpret_s8_u8(t589), t31);
+  int16x8_t t607 = vmlal_s8(t605, vreinterpret_s8_u8(t591), t34);
+  int16x8_t t609 = vmlal_s8(t607, vreinterpret_s8_u8(t593), t38);
+  int16x8_t t611 = vmlal_s8(t609, vreinterpret_s8_u8(t595), vreinterpret_s8_u8(t42));
+  int16x8_t t613 = vmlal_s8(t611, vreinterpret_s8_u8(t597), vreinterpret_s8_u8(t46));
+  int16x8_t t615 = vmlal_s8(t613, vreinterpret_s8_u8(t599), t50);
+  int16x8_t t617 = vmlal_s8(t615, vreinterpret_s8_u8(t601), t54);
+  int16x8_t t619 = vmlal_s8(t617, vreinterpret_s8_u8(t603), t58);
+  int8x8_t t621_sat = vqrshrn_n_s16(t619, 7);
+  uint8x8_t t623 = vadd_u8(vreinterpret_u8_s8(t621_sat), k128);
+  uint8x8_t pixels0_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-3]), 1));
-  const uint8x8_t t632 = vsub_u8(pixels0_15, k128);
-  const uint8x8_t pixels1_15 =
+  uint8x8_t t632 = vsub_u8(pixels0_15, k128);
+  uint8x8_t pixels1_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-2]), 1));
-  const uint8x8_t t634 = vsub_u8(pixels1_15, k128);
-  const uint8x8_t pixels2_15 =
+  uint8x8_t t634 = vsub_u8(pixels1_15, k128);
+  uint8x8_t pixels2_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-1]), 1));
-  const uint8x8_t t636 = vsub_u8(pixels2_15, k128);
-  const uint8x8_t pixels3_15 =
+  uint8x8_t t636 = vsub_u8(pixels2_15, k128);
+  uint8x8_t pixels3_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]), 1));
-  const uint8x8_t t638 = vsub_u8(pixels3_15, k128);
-  const uint8x8_t pixels4_15 =
+  uint8x8_t t638 = vsub_u8(pixels3_15, k128);
+  uint8x8_t pixels4_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]), 1));
-  const uint8x8_t t640 = vsub_u8(pixels4_15, k128);
-  const uint8x8_t pixels5_15 =
+  uint8x8_t t640 = vsub_u8(pixels4_15, k128);
+  uint8x8_t pixels5_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]), 1));
-  const uint8x8_t t642 = vsub_u8(pixels5_15, k128);
-  const uint8x8_t pixels6_15 =
+  uint8x8_t t642 = vsub_u8(pixels5_15, k128);
+  uint8x8_t pixels6_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]), 1));
-  const uint8x8_t t644 = vsub_u8(pixels6_15, k128);
-  const uint8x8_t pixels7_15 =
+  uint8x8_t t644 = vsub_u8(pixels6_15, k128);
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]), 1));
-  const uint8x8_t t646 = vsub_u8(pixels7_15, k128);
-  const int16x8_t t648 = vmull_s8(vreinterpret_s8_u8(t632), t31);
-  const int16x8_t t650 = vmlal_s8(t648, vreinterpret_s8_u8(t634), t34);
-  const int16x8_t t652 = vmlal_s8(t650, vreinterpret_s8_u8(t636), t38);
-  const int16x8_t t654 = vmlal_s8(t652, vreinterpret_s8_u8(t638), vreinterpret_s8_u8(t42));
-  const int16x8_t t656 = vmlal_s8(t654, vreinterpret_s8_u8(t640), vreinterpret_s8_u8(t46));
-  const int16x8_t t658 = vmlal_s8(t656, vreinterpret_s8_u8(t642), t50);
-  const int16x8_t t660 = vmlal_s8(t658, vreinterpret_s8_u8(t644), t54);
-  const int16x8_t t662 = vmlal_s8(t660, vreinterpret_s8_u8(t646), t58);
-  const int8x8_t t664_sat = vqrshrn_n_s16(t662, 7);
-  const uint8x8_t t666 = vadd_u8(vreinterpret_u8_s8(t664_sat), k128);
+  uint8x8_t t646 = vsub_u8(pixels7_15, k128);
+  int16x8_t t648 = vmull_s8(vreinterpret_s8_u8(t632), t31);
+  int16x8_t t650 = vmlal_s8(t648, vreinterpret_s8_u8(t634), t34);
+  int16x8_t t652 = vmlal_s8(t650, vreinterpret_s8_u8(t636), t38);
+  int16x8_t t654 = vmlal_s8(t652, vreinterpret_s8_u8(t638), vreinterpret_s8_u8(t42));
+  int16x8_t t656 = vmlal_s8(t654, vreinterpret_s8_u8(t640), vreinterpret_s8_u8(t46));
+  int16x8_t t658 = vmlal_s8(t656, vreinterpret_s8_u8(t642), t50);
+  int16x8_t t660 = vmlal_s8(t658, vreinterpret_s8_u8(t644), t54);
+  int16x8_t t662 = vmlal_s8(t660, vreinterpret_s8_u8(t646), t58);
+  int8x8_t t664_sat = vqrshrn_n_s16(t662, 7);
+  uint8x8_t t666 = vadd_u8(vreinterpret_u8_s8(t664_sat), k128);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const int32_t filter_4 = filter[0];
-  const int32_t my_2 = my[0];
-  const int32_t t12_3 = (filter_4 * 16) + my_2;
-  const int32_t filter_5 = filter[1];
-  const int32_t my_3 = my[1];
-  const int32_t t12_4 = (filter_5 * 16) + my_3;
-  const uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t t14_2 = vsub_u8(t64, k128_2);
-  const uint8x8_t t16_2 = vsub_u8(t107, k128_2);
-  const uint8x8_t t18_2 = vsub_u8(t150, k128_2);
-  const uint8x8_t t20_2 = vsub_u8(t193, k128_2);
-  const uint8x8_t t22_2 = vsub_u8(t236, k128_2);
-  const uint8x8_t t24_2 = vsub_u8(t279, k128_2);
-  const uint8x8_t t26_2 = vsub_u8(t322, k128_2);
-  const uint8x8_t t28_2 = vsub_u8(t365, k128_2);
-  const int8x8_t t31_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]),
+  int32_t filter_4 = filter[0];
+  int32_t my_2 = my[0];
+  int32_t t12_3 = (filter_4 * 16) + my_2;
+  int32_t filter_5 = filter[1];
+  int32_t my_3 = my[1];
+  int32_t t12_4 = (filter_5 * 16) + my_3;
+  uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t t14_2 = vsub_u8(t64, k128_2);
+  uint8x8_t t16_2 = vsub_u8(t107, k128_2);
+  uint8x8_t t18_2 = vsub_u8(t150, k128_2);
+  uint8x8_t t20_2 = vsub_u8(t193, k128_2);
+  uint8x8_t t22_2 = vsub_u8(t236, k128_2);
+  uint8x8_t t24_2 = vsub_u8(t279, k128_2);
+  uint8x8_t t26_2 = vsub_u8(t322, k128_2);
+  uint8x8_t t28_2 = vsub_u8(t365, k128_2);
+  int8x8_t t31_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0])}));
-  const int16x8_t t32_2 = vmull_s8(vreinterpret_s8_u8(t14_2), t31_2);
-  const int8x8_t t34_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]),
+  int16x8_t t32_2 = vmull_s8(vreinterpret_s8_u8(t14_2), t31_2);
+  int8x8_t t34_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1])}));
-  const int16x8_t t36_2 = vmlal_s8(t32_2, vreinterpret_s8_u8(t16_2), t34_2);
-  const int8x8_t t38_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]),
+  int16x8_t t36_2 = vmlal_s8(t32_2, vreinterpret_s8_u8(t16_2), t34_2);
+  int8x8_t t38_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2])}));
-  const int16x8_t t40_2 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18_2), t38_2);
-  const uint8x8_t t42_2 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12_3, 0,
+  int16x8_t t40_2 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18_2), t38_2);
+  uint8x8_t t42_2 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12_3, 0,
       63)][3]), (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]),
@@ -874,8 +866,8 @@ static inline void items_2_vp9_mc_4hv__neon_sub8_x2(uint8_t *const dst[2], ptrdi
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3])}));
-  const int16x8_t t44_2 = vmlal_s8(t40_2, vreinterpret_s8_u8(t20_2), vreinterpret_s8_u8(t42_2));
-  const uint8x8_t t46_2 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12_3, 0,
+  int16x8_t t44_2 = vmlal_s8(t40_2, vreinterpret_s8_u8(t20_2), vreinterpret_s8_u8(t42_2));
+  uint8x8_t t46_2 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12_3, 0,
       63)][4]), (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]),
@@ -883,127 +875,127 @@ static inline void items_2_vp9_mc_4hv__neon_sub8_x2(uint8_t *const dst[2], ptrdi
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4])}));
-  const int16x8_t t48_2 = vmlal_s8(t44_2, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t46_2));
-  const int8x8_t t50_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]),
+  int16x8_t t48_2 = vmlal_s8(t44_2, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t46_2));
+  int8x8_t t50_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5])}));
-  const int16x8_t t52_2 = vmlal_s8(t48_2, vreinterpret_s8_u8(t24_2), t50_2);
-  const int8x8_t t54_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]),
+  int16x8_t t52_2 = vmlal_s8(t48_2, vreinterpret_s8_u8(t24_2), t50_2);
+  int8x8_t t54_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6])}));
-  const int16x8_t t56_2 = vmlal_s8(t52_2, vreinterpret_s8_u8(t26_2), t54_2);
-  const int8x8_t t58_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]),
+  int16x8_t t56_2 = vmlal_s8(t52_2, vreinterpret_s8_u8(t26_2), t54_2);
+  int8x8_t t58_2 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]),
+      (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7])}));
-  const int16x8_t t60_2 = vmlal_s8(t56_2, vreinterpret_s8_u8(t28_2), t58_2);
-  const int8x8_t t62_sat_2 = vqrshrn_n_s16(t60_2, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat_2), k128_2);
+  int16x8_t t60_2 = vmlal_s8(t56_2, vreinterpret_s8_u8(t28_2), t58_2);
+  int8x8_t t62_sat_2 = vqrshrn_n_s16(t60_2, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat_2), k128_2);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(out), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(out), 1);
-  const uint8x8_t t66 = vsub_u8(t408, k128_2);
-  const int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
-  const int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18_2), t34_2);
-  const int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20_2), t38_2);
-  const int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26_2), t50_2);
-  const int16x8_t t80 = vmlal_s8(t78, vreinterpret_s8_u8(t28_2), t54_2);
-  const int16x8_t t82 = vmlal_s8(t80, vreinterpret_s8_u8(t66), t58_2);
-  const int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128_2);
+  uint8x8_t t66 = vsub_u8(t408, k128_2);
+  int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
+  int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18_2), t34_2);
+  int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20_2), t38_2);
+  int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26_2), t50_2);
+  int16x8_t t80 = vmlal_s8(t78, vreinterpret_s8_u8(t28_2), t54_2);
+  int16x8_t t82 = vmlal_s8(t80, vreinterpret_s8_u8(t66), t58_2);
+  int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 1);
-  const uint8x8_t t88 = vsub_u8(t451, k128_2);
-  const int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18_2), t31_2);
-  const int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20_2), t34_2);
-  const int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22_2), t38_2);
-  const int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28_2), t50_2);
-  const int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54_2);
-  const int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t88), t58_2);
-  const int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128_2);
+  uint8x8_t t88 = vsub_u8(t451, k128_2);
+  int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18_2), t31_2);
+  int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20_2), t34_2);
+  int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22_2), t38_2);
+  int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28_2), t50_2);
+  int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54_2);
+  int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t88), t58_2);
+  int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 1);
-  const uint8x8_t t110 = vsub_u8(t494, k128_2);
-  const int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20_2), t31_2);
-  const int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22_2), t34_2);
-  const int16x8_t t116_2 = vmlal_s8(t114, vreinterpret_s8_u8(t24_2), t38_2);
-  const int16x8_t t118_2 = vmlal_s8(t116_2, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t120_2 = vmlal_s8(t118_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t122_2 = vmlal_s8(t120_2, vreinterpret_s8_u8(t66), t50_2);
-  const int16x8_t t124_2 = vmlal_s8(t122_2, vreinterpret_s8_u8(t88), t54_2);
-  const int16x8_t t126_2 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_2);
-  const int8x8_t t128_sat = vqrshrn_n_s16(t126_2, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128_2);
+  uint8x8_t t110 = vsub_u8(t494, k128_2);
+  int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20_2), t31_2);
+  int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22_2), t34_2);
+  int16x8_t t116_2 = vmlal_s8(t114, vreinterpret_s8_u8(t24_2), t38_2);
+  int16x8_t t118_2 = vmlal_s8(t116_2, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t120_2 = vmlal_s8(t118_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t122_2 = vmlal_s8(t120_2, vreinterpret_s8_u8(t66), t50_2);
+  int16x8_t t124_2 = vmlal_s8(t122_2, vreinterpret_s8_u8(t88), t54_2);
+  int16x8_t t126_2 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_2);
+  int8x8_t t128_sat = vqrshrn_n_s16(t126_2, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 1);
-  const uint8x8_t t132_2 = vsub_u8(t537, k128_2);
-  const int16x8_t t134_2 = vmull_s8(vreinterpret_s8_u8(t22_2), t31_2);
-  const int16x8_t t136_2 = vmlal_s8(t134_2, vreinterpret_s8_u8(t24_2), t34_2);
-  const int16x8_t t138_2 = vmlal_s8(t136_2, vreinterpret_s8_u8(t26_2), t38_2);
-  const int16x8_t t140_2 = vmlal_s8(t138_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t142_2 = vmlal_s8(t140_2, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t144_2 = vmlal_s8(t142_2, vreinterpret_s8_u8(t88), t50_2);
-  const int16x8_t t146_2 = vmlal_s8(t144_2, vreinterpret_s8_u8(t110), t54_2);
-  const int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t132_2), t58_2);
-  const int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128_2);
+  uint8x8_t t132_2 = vsub_u8(t537, k128_2);
+  int16x8_t t134_2 = vmull_s8(vreinterpret_s8_u8(t22_2), t31_2);
+  int16x8_t t136_2 = vmlal_s8(t134_2, vreinterpret_s8_u8(t24_2), t34_2);
+  int16x8_t t138_2 = vmlal_s8(t136_2, vreinterpret_s8_u8(t26_2), t38_2);
+  int16x8_t t140_2 = vmlal_s8(t138_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t142_2 = vmlal_s8(t140_2, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46_2));
+  int16x8_t t144_2 = vmlal_s8(t142_2, vreinterpret_s8_u8(t88), t50_2);
+  int16x8_t t146_2 = vmlal_s8(t144_2, vreinterpret_s8_u8(t110), t54_2);
+  int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t132_2), t58_2);
+  int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 1);
-  const uint8x8_t t154 = vsub_u8(t580, k128_2);
-  const int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24_2), t31_2);
-  const int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26_2), t34_2);
-  const int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28_2), t38_2);
-  const int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50_2);
-  const int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132_2), t54_2);
-  const int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58_2);
-  const int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128_2);
+  uint8x8_t t154 = vsub_u8(t580, k128_2);
+  int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24_2), t31_2);
+  int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26_2), t34_2);
+  int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28_2), t38_2);
+  int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42_2));
+  int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46_2));
+  int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50_2);
+  int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132_2), t54_2);
+  int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58_2);
+  int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 1);
-  const uint8x8_t t176 = vsub_u8(t623, k128_2);
-  const int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26_2), t31_2);
-  const int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28_2), t34_2);
-  const int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38_2);
-  const int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132_2), t50_2);
-  const int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54_2);
-  const int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_2);
-  const int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128_2);
+  uint8x8_t t176 = vsub_u8(t623, k128_2);
+  int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26_2), t31_2);
+  int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28_2), t34_2);
+  int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38_2);
+  int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42_2));
+  int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46_2));
+  int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132_2), t50_2);
+  int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54_2);
+  int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_2);
+  int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 1);
-  const uint8x8_t t198 = vsub_u8(t666, k128_2);
-  const int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28_2), t31_2);
-  const int16x8_t t202_2 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34_2);
-  const int16x8_t t204_2 = vmlal_s8(t202_2, vreinterpret_s8_u8(t88), t38_2);
-  const int16x8_t t206_2 = vmlal_s8(t204_2, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t208_2 = vmlal_s8(t206_2, vreinterpret_s8_u8(t132_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t210_2 = vmlal_s8(t208_2, vreinterpret_s8_u8(t154), t50_2);
-  const int16x8_t t212_2 = vmlal_s8(t210_2, vreinterpret_s8_u8(t176), t54_2);
-  const int16x8_t t214_2 = vmlal_s8(t212_2, vreinterpret_s8_u8(t198), t58_2);
-  const int8x8_t t216_sat = vqrshrn_n_s16(t214_2, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128_2);
+  uint8x8_t t198 = vsub_u8(t666, k128_2);
+  int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28_2), t31_2);
+  int16x8_t t202_2 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34_2);
+  int16x8_t t204_2 = vmlal_s8(t202_2, vreinterpret_s8_u8(t88), t38_2);
+  int16x8_t t206_2 = vmlal_s8(t204_2, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42_2));
+  int16x8_t t208_2 = vmlal_s8(t206_2, vreinterpret_s8_u8(t132_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t210_2 = vmlal_s8(t208_2, vreinterpret_s8_u8(t154), t50_2);
+  int16x8_t t212_2 = vmlal_s8(t210_2, vreinterpret_s8_u8(t176), t54_2);
+  int16x8_t t214_2 = vmlal_s8(t212_2, vreinterpret_s8_u8(t198), t58_2);
+  int8x8_t t216_sat = vqrshrn_n_s16(t214_2, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 1);
 }
@@ -1032,631 +1024,531 @@ static inline void one_item_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
-  const uint8x8_t pixels0_2 =
+  int32_t t12 = (filter * 16) + mx;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  uint8x8_t pixels0_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]));
-  const uint8x8_t t73 = vsub_u8(pixels0_2, k128);
-  const uint8x8_t pixels1_2 =
+  uint8x8_t t73 = vsub_u8(pixels0_2, k128);
+  uint8x8_t pixels1_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]));
-  const uint8x8_t t75 = vsub_u8(pixels1_2, k128);
-  const uint8x8_t pixels2_2 =
+  uint8x8_t t75 = vsub_u8(pixels1_2, k128);
+  uint8x8_t pixels2_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]));
-  const uint8x8_t t77 = vsub_u8(pixels2_2, k128);
-  const uint8x8_t pixels3_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint8x8_t t79 = vsub_u8(pixels3_2, k128);
-  const uint8x8_t pixels4_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
-  const uint8x8_t t81 = vsub_u8(pixels4_2, k128);
-  const uint8x8_t pixels5_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
-  const uint8x8_t t83 = vsub_u8(pixels5_2, k128);
-  const uint8x8_t pixels6_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
-  const uint8x8_t t85 = vsub_u8(pixels6_2, k128);
-  const uint8x8_t pixels7_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
-  const uint8x8_t t87 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
-  const int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
-  const int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
-  const int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
-  const int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
-  const int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
-  const int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
-  const int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
-  const int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
-  const uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t t77 = vsub_u8(pixels2_2, k128);
+  uint8x8_t pixels3_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint8x8_t t79 = vsub_u8(pixels3_2, k128);
+  uint8x8_t pixels4_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
+  uint8x8_t t81 = vsub_u8(pixels4_2, k128);
+  uint8x8_t pixels5_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
+  uint8x8_t t83 = vsub_u8(pixels5_2, k128);
+  uint8x8_t pixels6_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
+  uint8x8_t t85 = vsub_u8(pixels6_2, k128);
+  uint8x8_t pixels7_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
+  uint8x8_t t87 = vsub_u8(pixels7_2, k128);
+  int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
+  int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
+  int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
+  int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
+  int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
+  int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
+  int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
+  int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
+  int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
+  uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]));
-  const uint8x8_t t116 = vsub_u8(pixels0_3, k128);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t t116 = vsub_u8(pixels0_3, k128);
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]));
-  const uint8x8_t t118 = vsub_u8(pixels1_3, k128);
-  const uint8x8_t pixels2_3 =
+  uint8x8_t t118 = vsub_u8(pixels1_3, k128);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]));
-  const uint8x8_t t120 = vsub_u8(pixels2_3, k128);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint8x8_t t122 = vsub_u8(pixels3_3, k128);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
-  const uint8x8_t t124 = vsub_u8(pixels4_3, k128);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
-  const uint8x8_t t126 = vsub_u8(pixels5_3, k128);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
-  const uint8x8_t t128 = vsub_u8(pixels6_3, k128);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
-  const uint8x8_t t130 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
-  const int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
-  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
-  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
-  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
-  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
-  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
-  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
-  const int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
-  const uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
-  const uint8x8_t pixels0_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint8x8_t t159 = vsub_u8(pixels0_4, k128);
-  const uint8x8_t pixels1_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint8x8_t t161 = vsub_u8(pixels1_4, k128);
-  const uint8x8_t pixels2_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint8x8_t t163 = vsub_u8(pixels2_4, k128);
-  const uint8x8_t pixels3_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint8x8_t t165 = vsub_u8(pixels3_4, k128);
-  const uint8x8_t pixels4_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint8x8_t t167 = vsub_u8(pixels4_4, k128);
-  const uint8x8_t pixels5_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint8x8_t t169 = vsub_u8(pixels5_4, k128);
-  const uint8x8_t pixels6_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint8x8_t t171 = vsub_u8(pixels6_4, k128);
-  const uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint8x8_t t173 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
-  const int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
-  const int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
-  const uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
-  const uint8x8_t pixels0_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint8x8_t t202 = vsub_u8(pixels0_5, k128);
-  const uint8x8_t pixels1_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint8x8_t t204 = vsub_u8(pixels1_5, k128);
-  const uint8x8_t pixels2_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint8x8_t t206 = vsub_u8(pixels2_5, k128);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint8x8_t t208 = vsub_u8(pixels3_5, k128);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint8x8_t t210 = vsub_u8(pixels4_5, k128);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint8x8_t t212 = vsub_u8(pixels5_5, k128);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint8x8_t t214 = vsub_u8(pixels6_5, k128);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint8x8_t t216 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
-  const int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
-  const int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
-  const int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
-  const int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
-  const int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
-  const int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
-  const int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
-  const int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
-  const uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
-  const uint8x8_t pixels0_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint8x8_t t245 = vsub_u8(pixels0_6, k128);
-  const uint8x8_t pixels1_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint8x8_t t247 = vsub_u8(pixels1_6, k128);
-  const uint8x8_t pixels2_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint8x8_t t249 = vsub_u8(pixels2_6, k128);
-  const uint8x8_t pixels3_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint8x8_t t251 = vsub_u8(pixels3_6, k128);
-  const uint8x8_t pixels4_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint8x8_t t253 = vsub_u8(pixels4_6, k128);
-  const uint8x8_t pixels5_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint8x8_t t255 = vsub_u8(pixels5_6, k128);
-  const uint8x8_t pixels6_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint8x8_t t257 = vsub_u8(pixels6_6, k128);
-  const uint8x8_t pixels7_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint8x8_t t259 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
-  const int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
-  const int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
-  const int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
-  const int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
-  const int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
-  const int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
-  const int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
-  const int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
-  const uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint8x8_t t288 = vsub_u8(pixels0_7, k128);
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint8x8_t t290 = vsub_u8(pixels1_7, k128);
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint8x8_t t292 = vsub_u8(pixels2_7, k128);
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint8x8_t t294 = vsub_u8(pixels3_7, k128);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint8x8_t t296 = vsub_u8(pixels4_7, k128);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint8x8_t t298 = vsub_u8(pixels5_7, k128);
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint8x8_t t300 = vsub_u8(pixels6_7, k128);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint8x8_t t302 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
-  const int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
-  const int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
-  const int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
-  const int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
-  const int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
-  const int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
-  const int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
-  const int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
-  const uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
-  const uint8x8_t pixels0_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint8x8_t t331 = vsub_u8(pixels0_8, k128);
-  const uint8x8_t pixels1_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint8x8_t t333 = vsub_u8(pixels1_8, k128);
-  const uint8x8_t pixels2_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint8x8_t t335 = vsub_u8(pixels2_8, k128);
-  const uint8x8_t pixels3_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint8x8_t t337 = vsub_u8(pixels3_8, k128);
-  const uint8x8_t pixels4_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint8x8_t t339 = vsub_u8(pixels4_8, k128);
-  const uint8x8_t pixels5_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint8x8_t t341 = vsub_u8(pixels5_8, k128);
-  const uint8x8_t pixels6_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint8x8_t t343 = vsub_u8(pixels6_8, k128);
-  const uint8x8_t pixels7_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint8x8_t t345 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
-  const int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
-  const int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
-  const int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
-  const int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
-  const int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
-  const int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
-  const int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
-  const int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
-  const uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint8x8_t t374 = vsub_u8(pixels0_9, k128);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint8x8_t t376 = vsub_u8(pixels1_9, k128);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint8x8_t t378 = vsub_u8(pixels2_9, k128);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint8x8_t t380 = vsub_u8(pixels3_9, k128);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint8x8_t t382 = vsub_u8(pixels4_9, k128);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint8x8_t t384 = vsub_u8(pixels5_9, k128);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint8x8_t t386 = vsub_u8(pixels6_9, k128);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint8x8_t t388 = vsub_u8(pixels7_9, k128);
-  const int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
-  const int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
-  const int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
-  const int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
-  const int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
-  const int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
-  const int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
-  const int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
-  const int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
-  const uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
-  const uint8x8_t pixels0_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint8x8_t t417 = vsub_u8(pixels0_10, k128);
-  const uint8x8_t pixels1_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint8x8_t t419 = vsub_u8(pixels1_10, k128);
-  const uint8x8_t pixels2_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint8x8_t t421 = vsub_u8(pixels2_10, k128);
-  const uint8x8_t pixels3_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint8x8_t t423 = vsub_u8(pixels3_10, k128);
-  const uint8x8_t pixels4_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint8x8_t t425 = vsub_u8(pixels4_10, k128);
-  const uint8x8_t pixels5_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint8x8_t t427 = vsub_u8(pixels5_10, k128);
-  const uint8x8_t pixels6_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint8x8_t t429 = vsub_u8(pixels6_10, k128);
-  const uint8x8_t pixels7_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint8x8_t t431 = vsub_u8(pixels7_10, k128);
-  const int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
-  const int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
-  const int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
-  const int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
-  const int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
-  const int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
-  const int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
-  const int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
-  const int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
-  const uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint8x8_t t460 = vsub_u8(pixels0_11, k128);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint8x8_t t462 = vsub_u8(pixels1_11, k128);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint8x8_t t464 = vsub_u8(pixels2_11, k128);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint8x8_t t466 = vsub_u8(pixels3_11, k128);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint8x8_t t468 = vsub_u8(pixels4_11, k128);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint8x8_t t470 = vsub_u8(pixels5_11, k128);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint8x8_t t472 = vsub_u8(pixels6_11, k128);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint8x8_t t474 = vsub_u8(pixels7_11, k128);
-  const int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
-  const int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
-  const int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
-  const int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
-  const int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
-  const int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
-  const int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
-  const int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
-  const int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
-  const uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
-  const uint8x8_t pixels0_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]));
-  const uint8x8_t t503 = vsub_u8(pixels0_12, k128);
-  const uint8x8_t pixels1_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]));
-  const uint8x8_t t505 = vsub_u8(pixels1_12, k128);
-  const uint8x8_t pixels2_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]));
-  const uint8x8_t t507 = vsub_u8(pixels2_12, k128);
-  const uint8x8_t pixels3_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
-  const uint8x8_t t509 = vsub_u8(pixels3_12, k128);
-  const uint8x8_t pixels4_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]));
-  const uint8x8_t t511 = vsub_u8(pixels4_12, k128);
-  const uint8x8_t pixels5_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]));
-  const uint8x8_t t513 = vsub_u8(pixels5_12, k128);
-  const uint8x8_t pixels6_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]));
-  const uint8x8_t t515 = vsub_u8(pixels6_12, k128);
-  const uint8x8_t pixels7_12 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]));
-  const uint8x8_t t517 = vsub_u8(pixels7_12, k128);
-  const int16x8_t t519 = vmull_s8(vreinterpret_s8_u8(t503), t31);
-  const int16x8_t t521 = vmlal_s8(t519, vreinterpret_s8_u8(t505), t34);
-  const int16x8_t t523 = vmlal_s8(t521, vreinterpret_s8_u8(t507), t38);
-  const int16x8_t t525 = vmlal_s8(t523, vreinterpret_s8_u8(t509), vreinterpret_s8_u8(t42));
-  const int16x8_t t527 = vmlal_s8(t525, vreinterpret_s8_u8(t511), vreinterpret_s8_u8(t46));
-  const int16x8_t t529 = vmlal_s8(t527, vreinterpret_s8_u8(t513), t50);
-  const int16x8_t t531 = vmlal_s8(t529, vreinterpret_s8_u8(t515), t54);
-  const int16x8_t t533 = vmlal_s8(t531, vreinterpret_s8_u8(t517), t58);
-  const int8x8_t t535_sat = vqrshrn_n_s16(t533, 7);
-  const uint8x8_t t537 = vadd_u8(vreinterpret_u8_s8(t535_sat), k128);
-  const uint8x8_t pixels0_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]));
-  const uint8x8_t t546 = vsub_u8(pixels0_13, k128);
-  const uint8x8_t pixels1_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]));
-  const uint8x8_t t548 = vsub_u8(pixels1_13, k128);
-  const uint8x8_t pixels2_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]));
-  const uint8x8_t t550 = vsub_u8(pixels2_13, k128);
-  const uint8x8_t pixels3_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
-  const uint8x8_t t552 = vsub_u8(pixels3_13, k128);
-  const uint8x8_t pixels4_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]));
-  const uint8x8_t t554 = vsub_u8(pixels4_13, k128);
-  const uint8x8_t pixels5_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]));
-  const uint8x8_t t556 = vsub_u8(pixels5_13, k128);
-  const uint8x8_t pixels6_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]));
-  const uint8x8_t t558 = vsub_u8(pixels6_13, k128);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]));
-  const uint8x8_t t560 = vsub_u8(pixels7_13, k128);
-  const int16x8_t t562 = vmull_s8(vreinterpret_s8_u8(t546), t31);
-  const int16x8_t t564 = vmlal_s8(t562, vreinterpret_s8_u8(t548), t34);
-  const int16x8_t t566 = vmlal_s8(t564, vreinterpret_s8_u8(t550), t38);
-  const int16x8_t t568 = vmlal_s8(t566, vreinterpret_s8_u8(t552), vreinterpret_s8_u8(t42));
-  const int16x8_t t570 = vmlal_s8(t568, vreinterpret_s8_u8(t554), vreinterpret_s8_u8(t46));
-  const int16x8_t t572 = vmlal_s8(t570, vreinterpret_s8_u8(t556), t50);
-  const int16x8_t t574 = vmlal_s8(t572, vreinterpret_s8_u8(t558), t54);
-  const int16x8_t t576 = vmlal_s8(t574, vreinterpret_s8_u8(t560), t58);
-  const int8x8_t t578_sat = vqrshrn_n_s16(t576, 7);
-  const uint8x8_t t580 = vadd_u8(vreinterpret_u8_s8(t578_sat), k128);
-  const uint8x8_t pixels0_14 =
+  uint8x8_t t120 = vsub_u8(pixels2_3, k128);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint8x8_t t122 = vsub_u8(pixels3_3, k128);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
+  uint8x8_t t124 = vsub_u8(pixels4_3, k128);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
+  uint8x8_t t126 = vsub_u8(pixels5_3, k128);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
+  uint8x8_t t128 = vsub_u8(pixels6_3, k128);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
+  uint8x8_t t130 = vsub_u8(pixels7_3, k128);
+  int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
+  int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
+  int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
+  int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
+  int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
+  int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
+  int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
+  int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
+  int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
+  uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
+  uint8x8_t pixels0_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint8x8_t t159 = vsub_u8(pixels0_4, k128);
+  uint8x8_t pixels1_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint8x8_t t161 = vsub_u8(pixels1_4, k128);
+  uint8x8_t pixels2_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint8x8_t t163 = vsub_u8(pixels2_4, k128);
+  uint8x8_t pixels3_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t t165 = vsub_u8(pixels3_4, k128);
+  uint8x8_t pixels4_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint8x8_t t167 = vsub_u8(pixels4_4, k128);
+  uint8x8_t pixels5_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint8x8_t t169 = vsub_u8(pixels5_4, k128);
+  uint8x8_t pixels6_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint8x8_t t171 = vsub_u8(pixels6_4, k128);
+  uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint8x8_t t173 = vsub_u8(pixels7_4, k128);
+  int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
+  int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
+  int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
+  uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
+  uint8x8_t pixels0_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint8x8_t t202 = vsub_u8(pixels0_5, k128);
+  uint8x8_t pixels1_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint8x8_t t204 = vsub_u8(pixels1_5, k128);
+  uint8x8_t pixels2_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint8x8_t t206 = vsub_u8(pixels2_5, k128);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t t208 = vsub_u8(pixels3_5, k128);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint8x8_t t210 = vsub_u8(pixels4_5, k128);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint8x8_t t212 = vsub_u8(pixels5_5, k128);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint8x8_t t214 = vsub_u8(pixels6_5, k128);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint8x8_t t216 = vsub_u8(pixels7_5, k128);
+  int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
+  int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
+  int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
+  int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
+  int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
+  int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
+  int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
+  int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
+  int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
+  uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
+  uint8x8_t pixels0_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint8x8_t t245 = vsub_u8(pixels0_6, k128);
+  uint8x8_t pixels1_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint8x8_t t247 = vsub_u8(pixels1_6, k128);
+  uint8x8_t pixels2_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint8x8_t t249 = vsub_u8(pixels2_6, k128);
+  uint8x8_t pixels3_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t t251 = vsub_u8(pixels3_6, k128);
+  uint8x8_t pixels4_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint8x8_t t253 = vsub_u8(pixels4_6, k128);
+  uint8x8_t pixels5_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint8x8_t t255 = vsub_u8(pixels5_6, k128);
+  uint8x8_t pixels6_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint8x8_t t257 = vsub_u8(pixels6_6, k128);
+  uint8x8_t pixels7_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint8x8_t t259 = vsub_u8(pixels7_6, k128);
+  int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
+  int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
+  int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
+  int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
+  int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
+  int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
+  int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
+  int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
+  int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
+  uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint8x8_t t288 = vsub_u8(pixels0_7, k128);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint8x8_t t290 = vsub_u8(pixels1_7, k128);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint8x8_t t292 = vsub_u8(pixels2_7, k128);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t t294 = vsub_u8(pixels3_7, k128);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint8x8_t t296 = vsub_u8(pixels4_7, k128);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint8x8_t t298 = vsub_u8(pixels5_7, k128);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint8x8_t t300 = vsub_u8(pixels6_7, k128);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint8x8_t t302 = vsub_u8(pixels7_7, k128);
+  int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
+  int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
+  int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
+  int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
+  int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
+  int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
+  int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
+  int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
+  int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
+  uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
+  uint8x8_t pixels0_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint8x8_t t331 = vsub_u8(pixels0_8, k128);
+  uint8x8_t pixels1_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint8x8_t t333 = vsub_u8(pixels1_8, k128);
+  uint8x8_t pixels2_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint8x8_t t335 = vsub_u8(pixels2_8, k128);
+  uint8x8_t pixels3_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t t337 = vsub_u8(pixels3_8, k128);
+  uint8x8_t pixels4_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint8x8_t t339 = vsub_u8(pixels4_8, k128);
+  uint8x8_t pixels5_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint8x8_t t341 = vsub_u8(pixels5_8, k128);
+  uint8x8_t pixels6_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint8x8_t t343 = vsub_u8(pixels6_8, k128);
+  uint8x8_t pixels7_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint8x8_t t345 = vsub_u8(pixels7_8, k128);
+  int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
+  int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
+  int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
+  int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
+  int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
+  int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
+  int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
+  int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
+  int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
+  uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint8x8_t t374 = vsub_u8(pixels0_9, k128);
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint8x8_t t376 = vsub_u8(pixels1_9, k128);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint8x8_t t378 = vsub_u8(pixels2_9, k128);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t t380 = vsub_u8(pixels3_9, k128);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint8x8_t t382 = vsub_u8(pixels4_9, k128);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint8x8_t t384 = vsub_u8(pixels5_9, k128);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint8x8_t t386 = vsub_u8(pixels6_9, k128);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint8x8_t t388 = vsub_u8(pixels7_9, k128);
+  int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
+  int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
+  int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
+  int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
+  int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
+  int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
+  int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
+  int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
+  int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
+  uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
+  uint8x8_t pixels0_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint8x8_t t417 = vsub_u8(pixels0_10, k128);
+  uint8x8_t pixels1_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint8x8_t t419 = vsub_u8(pixels1_10, k128);
+  uint8x8_t pixels2_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint8x8_t t421 = vsub_u8(pixels2_10, k128);
+  uint8x8_t pixels3_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t t423 = vsub_u8(pixels3_10, k128);
+  uint8x8_t pixels4_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint8x8_t t425 = vsub_u8(pixels4_10, k128);
+  uint8x8_t pixels5_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint8x8_t t427 = vsub_u8(pixels5_10, k128);
+  uint8x8_t pixels6_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint8x8_t t429 = vsub_u8(pixels6_10, k128);
+  uint8x8_t pixels7_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint8x8_t t431 = vsub_u8(pixels7_10, k128);
+  int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
+  int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
+  int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
+  int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
+  int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
+  int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
+  int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
+  int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
+  int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
+  uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint8x8_t t460 = vsub_u8(pixels0_11, k128);
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint8x8_t t462 = vsub_u8(pixels1_11, k128);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint8x8_t t464 = vsub_u8(pixels2_11, k128);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t t466 = vsub_u8(pixels3_11, k128);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint8x8_t t468 = vsub_u8(pixels4_11, k128);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint8x8_t t470 = vsub_u8(pixels5_11, k128);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint8x8_t t472 = vsub_u8(pixels6_11, k128);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint8x8_t t474 = vsub_u8(pixels7_11, k128);
+  int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
+  int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
+  int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
+  int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
+  int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
+  int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
+  int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
+  int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
+  int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
+  uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
+  uint8x8_t pixels0_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]));
+  uint8x8_t t503 = vsub_u8(pixels0_12, k128);
+  uint8x8_t pixels1_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]));
+  uint8x8_t t505 = vsub_u8(pixels1_12, k128);
+  uint8x8_t pixels2_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]));
+  uint8x8_t t507 = vsub_u8(pixels2_12, k128);
+  uint8x8_t pixels3_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
+  uint8x8_t t509 = vsub_u8(pixels3_12, k128);
+  uint8x8_t pixels4_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]));
+  uint8x8_t t511 = vsub_u8(pixels4_12, k128);
+  uint8x8_t pixels5_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]));
+  uint8x8_t t513 = vsub_u8(pixels5_12, k128);
+  uint8x8_t pixels6_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]));
+  uint8x8_t t515 = vsub_u8(pixels6_12, k128);
+  uint8x8_t pixels7_12 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]));
+  uint8x8_t t517 = vsub_u8(pixels7_12, k128);
+  int16x8_t t519 = vmull_s8(vreinterpret_s8_u8(t503), t31);
+  int16x8_t t521 = vmlal_s8(t519, vreinterpret_s8_u8(t505), t34);
+  int16x8_t t523 = vmlal_s8(t521, vreinterpret_s8_u8(t507), t38);
+  int16x8_t t525 = vmlal_s8(t523, vreinterpret_s8_u8(t509), vreinterpret_s8_u8(t42));
+  int16x8_t t527 = vmlal_s8(t525, vreinterpret_s8_u8(t511), vreinterpret_s8_u8(t46));
+  int16x8_t t529 = vmlal_s8(t527, vreinterpret_s8_u8(t513), t50);
+  int16x8_t t531 = vmlal_s8(t529, vreinterpret_s8_u8(t515), t54);
+  int16x8_t t533 = vmlal_s8(t531, vreinterpret_s8_u8(t517), t58);
+  int8x8_t t535_sat = vqrshrn_n_s16(t533, 7);
+  uint8x8_t t537 = vadd_u8(vreinterpret_u8_s8(t535_sat), k128);
+  uint8x8_t pixels0_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]));
+  uint8x8_t t546 = vsub_u8(pixels0_13, k128);
+  uint8x8_t pixels1_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]));
+  uint8x8_t t548 = vsub_u8(pixels1_13, k128);
+  uint8x8_t pixels2_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]));
+  uint8x8_t t550 = vsub_u8(pixels2_13, k128);
+  uint8x8_t pixels3_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
+  uint8x8_t t552 = vsub_u8(pixels3_13, k128);
+  uint8x8_t pixels4_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]));
+  uint8x8_t t554 = vsub_u8(pixels4_13, k128);
+  uint8x8_t pixels5_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]));
+  uint8x8_t t556 = vsub_u8(pixels5_13, k128);
+  uint8x8_t pixels6_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]));
+  uint8x8_t t558 = vsub_u8(pixels6_13, k128);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]));
+  uint8x8_t t560 = vsub_u8(pixels7_13, k128);
+  int16x8_t t562 = vmull_s8(vreinterpret_s8_u8(t546), t31);
+  int16x8_t t564 = vmlal_s8(t562, vreinterpret_s8_u8(t548), t34);
+  int16x8_t t566 = vmlal_s8(t564, vreinterpret_s8_u8(t550), t38);
+  int16x8_t t568 = vmlal_s8(t566, vreinterpret_s8_u8(t552), vreinterpret_s8_u8(t42));
+  int16x8_t t570 = vmlal_s8(t568, vreinterpret_s8_u8(t554), vreinterpret_s8_u8(t46));
+  int16x8_t t572 = vmlal_s8(t570, vreinterpret_s8_u8(t556), t50);
+  int16x8_t t574 = vmlal_s8(t572, vreinterpret_s8_u8(t558), t54);
+  int16x8_t t576 = vmlal_s8(t574, vreinterpret_s8_u8(t560), t58);
+  int8x8_t t578_sat = vqrshrn_n_s16(t576, 7);
+  uint8x8_t t580 = vadd_u8(vreinterpret_u8_s8(t578_sat), k128);
+  uint8x8_t pixels0_14 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-3]));
-  const uint8x8_t t589 = vsub_u8(pixels0_14, k128);
-  const uint8x8_t pixels1_14 =
+  uint8x8_t t589 = vsub_u8(pixels0_14, k128);
+  uint8x8_t pixels1_14 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-2]));
-  const uint8x8_t t591 = vsub_u8(pixels1_14, k128);
-  const uint8x8_t pixels2_14 =
+  uint8x8_t t591 = vsub_u8(pixels1_14, k128);
+  uint8x8_t pixels2_14 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-1]));
-  const uint8x8_t t593 = vsub_u8(pixels2_14, k128);
-  const uint8x8_t pixels3_14 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
-  const uint8x8_t t595 = vsub_u8(pixels3_14, k128);
-  const uint8x8_t pixels4_14 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]));
-  const uint8x8_t t597 = vsub_u8(pixels4_14, k128);
-  const uint8x8_t pixels5_14 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]));
-  const uint8x8_t t599 = vsub_u8(pixels5_14, k128);
-  const uint8x8_t pixels6_14 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]));
-  const uint8x8_t t601 = vsub_u8(pixels6_14, k128);
-  const uint8x8_t pixels7_14 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]));
-  const uint8x8_t t603 = vsub_u8(pixels7_14, k128);
-  const int16x8_t t605 = vmull_s8(vreinterpret_s8_u8(t589), t31);
-  const int16x8_t t607 = vmlal_s8(t605, vreinterpret_s8_u8(t591), t34);
-  const int16x8_t t609 = vmlal_s8(t607, vreinterpret_s8_u8(t593), t38);
-  const int16x8_t t611 = vmlal_s8(t609, vreinterpret_s8_u8(t595), vreinterpret_s8_u8(t42));
-  const int16x8_t t613 = vmlal_s8(t611, vreinterpret_s8_u8(t597), vreinterpret_s8_u8(t46));
-  const int16x8_t t615 = vmlal_s8(t613, vreinterpret_s8_u8(t599), t50);
-  const int16x8_t t617 = vmlal_s8(t615, vreinterpret_s8_u8(t601), t54);
-  const int16x8_t t619 = vmlal_s8(t617, vreinterpret_s8_u8(t603), t58);
-  const int8x8_t t621_sat = vqrshrn_n_s16(t619, 7);
-  const uint8x8_t t623 = vadd_u8(vreinterpret_u8_s8(t621_sat), k128);
-  const uint8x8_t pixels0_15 =
+  uint8x8_t t593 = vsub_u8(pixels2_14, k128);
+  uint8x8_t pixels3_14 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
+  uint8x8_t t595 = vsub_u8(pixels3_14, k128);
+  uint8x8_t pixels4_14 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]));
+  uint8x8_t t597 = vsub_u8(pixels4_14, k128);
+  uint8x8_t pixels5_14 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]));
+  uint8x8_t t599 = vsub_u8(pixels5_14, k128);
+  uint8x8_t pixels6_14 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]));
+  uint8x8_t t601 = vsub_u8(pixels6_14, k128);
+  uint8x8_t pixels7_14 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]));
+  uint8x8_t t603 = vsub_u8(pixels7_14, k128);
+  int16x8_t t605 = vmull_s8(vreinterpret_s8_u8(t589), t31);
+  int16x8_t t607 = vmlal_s8(t605, vreinterpret_s8_u8(t591), t34);
+  int16x8_t t609 = vmlal_s8(t607, vreinterpret_s8_u8(t593), t38);
+  int16x8_t t611 = vmlal_s8(t609, vreinterpret_s8_u8(t595), vreinterpret_s8_u8(t42));
+  int16x8_t t613 = vmlal_s8(t611, vreinterpret_s8_u8(t597), vreinterpret_s8_u8(t46));
+  int16x8_t t615 = vmlal_s8(t613, vreinterpret_s8_u8(t599), t50);
+  int16x8_t t617 = vmlal_s8(t615, vreinterpret_s8_u8(t601), t54);
+  int16x8_t t619 = vmlal_s8(t617, vreinterpret_s8_u8(t603), t58);
+  int8x8_t t621_sat = vqrshrn_n_s16(t619, 7);
+  uint8x8_t t623 = vadd_u8(vreinterpret_u8_s8(t621_sat), k128);
+  uint8x8_t pixels0_15 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-3]));
-  const uint8x8_t t632 = vsub_u8(pixels0_15, k128);
-  const uint8x8_t pixels1_15 =
+  uint8x8_t t632 = vsub_u8(pixels0_15, k128);
+  uint8x8_t pixels1_15 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-2]));
-  const uint8x8_t t634 = vsub_u8(pixels1_15, k128);
-  const uint8x8_t pixels2_15 =
+  uint8x8_t t634 = vsub_u8(pixels1_15, k128);
+  uint8x8_t pixels2_15 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-1]));
-  const uint8x8_t t636 = vsub_u8(pixels2_15, k128);
-  const uint8x8_t pixels3_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
-  const uint8x8_t t638 = vsub_u8(pixels3_15, k128);
-  const uint8x8_t pixels4_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]));
-  const uint8x8_t t640 = vsub_u8(pixels4_15, k128);
-  const uint8x8_t pixels5_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]));
-  const uint8x8_t t642 = vsub_u8(pixels5_15, k128);
-  const uint8x8_t pixels6_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]));
-  const uint8x8_t t644 = vsub_u8(pixels6_15, k128);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]));
-  const uint8x8_t t646 = vsub_u8(pixels7_15, k128);
-  const int16x8_t t648 = vmull_s8(vreinterpret_s8_u8(t632), t31);
-  const int16x8_t t650 = vmlal_s8(t648, vreinterpret_s8_u8(t634), t34);
-  const int16x8_t t652 = vmlal_s8(t650, vreinterpret_s8_u8(t636), t38);
-  const int16x8_t t654 = vmlal_s8(t652, vreinterpret_s8_u8(t638), vreinterpret_s8_u8(t42));
-  const int16x8_t t656 = vmlal_s8(t654, vreinterpret_s8_u8(t640), vreinterpret_s8_u8(t46));
-  const int16x8_t t658 = vmlal_s8(t656, vreinterpret_s8_u8(t642), t50);
-  const int16x8_t t660 = vmlal_s8(t658, vreinterpret_s8_u8(t644), t54);
-  const int16x8_t t662 = vmlal_s8(t660, vreinterpret_s8_u8(t646), t58);
-  const int8x8_t t664_sat = vqrshrn_n_s16(t662, 7);
-  const uint8x8_t t666 = vadd_u8(vreinterpret_u8_s8(t664_sat), k128);
+  uint8x8_t t636 = vsub_u8(pixels2_15, k128);
+  uint8x8_t pixels3_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
+  uint8x8_t t638 = vsub_u8(pixels3_15, k128);
+  uint8x8_t pixels4_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]));
+  uint8x8_t t640 = vsub_u8(pixels4_15, k128);
+  uint8x8_t pixels5_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]));
+  uint8x8_t t642 = vsub_u8(pixels5_15, k128);
+  uint8x8_t pixels6_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]));
+  uint8x8_t t644 = vsub_u8(pixels6_15, k128);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]));
+  uint8x8_t t646 = vsub_u8(pixels7_15, k128);
+  int16x8_t t648 = vmull_s8(vreinterpret_s8_u8(t632), t31);
+  int16x8_t t650 = vmlal_s8(t648, vreinterpret_s8_u8(t634), t34);
+  int16x8_t t652 = vmlal_s8(t650, vreinterpret_s8_u8(t636), t38);
+  int16x8_t t654 = vmlal_s8(t652, vreinterpret_s8_u8(t638), vreinterpret_s8_u8(t42));
+  int16x8_t t656 = vmlal_s8(t654, vreinterpret_s8_u8(t640), vreinterpret_s8_u8(t46));
+  int16x8_t t658 = vmlal_s8(t656, vreinterpret_s8_u8(t642), t50);
+  int16x8_t t660 = vmlal_s8(t658, vreinterpret_s8_u8(t644), t54);
+  int16x8_t t662 = vmlal_s8(t660, vreinterpret_s8_u8(t646), t58);
+  int8x8_t t664_sat = vqrshrn_n_s16(t662, 7);
+  uint8x8_t t666 = vadd_u8(vreinterpret_u8_s8(t664_sat), k128);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t t14_2 = vsub_u8(t64, k128_2);
-  const uint8x8_t t16_2 = vsub_u8(t107, k128_2);
-  const uint8x8_t t18_2 = vsub_u8(t150, k128_2);
-  const uint8x8_t t20_2 = vsub_u8(t193, k128_2);
-  const uint8x8_t t22_2 = vsub_u8(t236, k128_2);
-  const uint8x8_t t24_2 = vsub_u8(t279, k128_2);
-  const uint8x8_t t26_2 = vsub_u8(t322, k128_2);
-  const uint8x8_t t28_2 = vsub_u8(t365, k128_2);
-  const int8x8_t t31_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
-  const int16x8_t t32_2 = vmull_s8(vreinterpret_s8_u8(t14_2), t31_2);
-  const int8x8_t t34_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
-  const int16x8_t t36_2 = vmlal_s8(t32_2, vreinterpret_s8_u8(t16_2), t34_2);
-  const int8x8_t t38_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
-  const int16x8_t t40_2 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18_2), t38_2);
-  const uint8x8_t t42_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
-  const int16x8_t t44_2 = vmlal_s8(t40_2, vreinterpret_s8_u8(t20_2), vreinterpret_s8_u8(t42_2));
-  const uint8x8_t t46_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
-  const int16x8_t t48_2 = vmlal_s8(t44_2, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t46_2));
-  const int8x8_t t50_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
-  const int16x8_t t52_2 = vmlal_s8(t48_2, vreinterpret_s8_u8(t24_2), t50_2);
-  const int8x8_t t54_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
-  const int16x8_t t56_2 = vmlal_s8(t52_2, vreinterpret_s8_u8(t26_2), t54_2);
-  const int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
-  const int16x8_t t60_2 = vmlal_s8(t56_2, vreinterpret_s8_u8(t28_2), t58_2);
-  const int8x8_t t62_sat_2 = vqrshrn_n_s16(t60_2, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat_2), k128_2);
+  int32_t t12_2 = (filter * 16) + my;
+  uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t t14_2 = vsub_u8(t64, k128_2);
+  uint8x8_t t16_2 = vsub_u8(t107, k128_2);
+  uint8x8_t t18_2 = vsub_u8(t150, k128_2);
+  uint8x8_t t20_2 = vsub_u8(t193, k128_2);
+  uint8x8_t t22_2 = vsub_u8(t236, k128_2);
+  uint8x8_t t24_2 = vsub_u8(t279, k128_2);
+  uint8x8_t t26_2 = vsub_u8(t322, k128_2);
+  uint8x8_t t28_2 = vsub_u8(t365, k128_2);
+  int8x8_t t31_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
+  int16x8_t t32_2 = vmull_s8(vreinterpret_s8_u8(t14_2), t31_2);
+  int8x8_t t34_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
+  int16x8_t t36_2 = vmlal_s8(t32_2, vreinterpret_s8_u8(t16_2), t34_2);
+  int8x8_t t38_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
+  int16x8_t t40_2 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18_2), t38_2);
+  uint8x8_t t42_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
+  int16x8_t t44_2 = vmlal_s8(t40_2, vreinterpret_s8_u8(t20_2), vreinterpret_s8_u8(t42_2));
+  uint8x8_t t46_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
+  int16x8_t t48_2 = vmlal_s8(t44_2, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t46_2));
+  int8x8_t t50_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
+  int16x8_t t52_2 = vmlal_s8(t48_2, vreinterpret_s8_u8(t24_2), t50_2);
+  int8x8_t t54_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
+  int16x8_t t56_2 = vmlal_s8(t52_2, vreinterpret_s8_u8(t26_2), t54_2);
+  int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
+  int16x8_t t60_2 = vmlal_s8(t56_2, vreinterpret_s8_u8(t28_2), t58_2);
+  int8x8_t t62_sat_2 = vqrshrn_n_s16(t60_2, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat_2), k128_2);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(out), 0);
-  const uint8x8_t t66 = vsub_u8(t408, k128_2);
-  const int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
-  const int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18_2), t34_2);
-  const int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20_2), t38_2);
-  const int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26_2), t50_2);
-  const int16x8_t t80 = vmlal_s8(t78, vreinterpret_s8_u8(t28_2), t54_2);
-  const int16x8_t t82 = vmlal_s8(t80, vreinterpret_s8_u8(t66), t58_2);
-  const int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128_2);
+  uint8x8_t t66 = vsub_u8(t408, k128_2);
+  int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
+  int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18_2), t34_2);
+  int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20_2), t38_2);
+  int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26_2), t50_2);
+  int16x8_t t80 = vmlal_s8(t78, vreinterpret_s8_u8(t28_2), t54_2);
+  int16x8_t t82 = vmlal_s8(t80, vreinterpret_s8_u8(t66), t58_2);
+  int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 0);
-  const uint8x8_t t88 = vsub_u8(t451, k128_2);
-  const int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18_2), t31_2);
-  const int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20_2), t34_2);
-  const int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22_2), t38_2);
-  const int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28_2), t50_2);
-  const int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54_2);
-  const int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t88), t58_2);
-  const int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128_2);
+  uint8x8_t t88 = vsub_u8(t451, k128_2);
+  int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18_2), t31_2);
+  int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20_2), t34_2);
+  int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22_2), t38_2);
+  int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28_2), t50_2);
+  int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54_2);
+  int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t88), t58_2);
+  int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 0);
-  const uint8x8_t t110 = vsub_u8(t494, k128_2);
-  const int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20_2), t31_2);
-  const int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22_2), t34_2);
-  const int16x8_t t116_2 = vmlal_s8(t114, vreinterpret_s8_u8(t24_2), t38_2);
-  const int16x8_t t118_2 = vmlal_s8(t116_2, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t120_2 = vmlal_s8(t118_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t122_2 = vmlal_s8(t120_2, vreinterpret_s8_u8(t66), t50_2);
-  const int16x8_t t124_2 = vmlal_s8(t122_2, vreinterpret_s8_u8(t88), t54_2);
-  const int16x8_t t126_2 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_2);
-  const int8x8_t t128_sat = vqrshrn_n_s16(t126_2, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128_2);
+  uint8x8_t t110 = vsub_u8(t494, k128_2);
+  int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20_2), t31_2);
+  int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22_2), t34_2);
+  int16x8_t t116_2 = vmlal_s8(t114, vreinterpret_s8_u8(t24_2), t38_2);
+  int16x8_t t118_2 = vmlal_s8(t116_2, vreinterpret_s8_u8(t26_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t120_2 = vmlal_s8(t118_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t122_2 = vmlal_s8(t120_2, vreinterpret_s8_u8(t66), t50_2);
+  int16x8_t t124_2 = vmlal_s8(t122_2, vreinterpret_s8_u8(t88), t54_2);
+  int16x8_t t126_2 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_2);
+  int8x8_t t128_sat = vqrshrn_n_s16(t126_2, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 0);
-  const uint8x8_t t132_2 = vsub_u8(t537, k128_2);
-  const int16x8_t t134_2 = vmull_s8(vreinterpret_s8_u8(t22_2), t31_2);
-  const int16x8_t t136_2 = vmlal_s8(t134_2, vreinterpret_s8_u8(t24_2), t34_2);
-  const int16x8_t t138_2 = vmlal_s8(t136_2, vreinterpret_s8_u8(t26_2), t38_2);
-  const int16x8_t t140_2 = vmlal_s8(t138_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t142_2 = vmlal_s8(t140_2, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t144_2 = vmlal_s8(t142_2, vreinterpret_s8_u8(t88), t50_2);
-  const int16x8_t t146_2 = vmlal_s8(t144_2, vreinterpret_s8_u8(t110), t54_2);
-  const int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t132_2), t58_2);
-  const int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128_2);
+  uint8x8_t t132_2 = vsub_u8(t537, k128_2);
+  int16x8_t t134_2 = vmull_s8(vreinterpret_s8_u8(t22_2), t31_2);
+  int16x8_t t136_2 = vmlal_s8(t134_2, vreinterpret_s8_u8(t24_2), t34_2);
+  int16x8_t t138_2 = vmlal_s8(t136_2, vreinterpret_s8_u8(t26_2), t38_2);
+  int16x8_t t140_2 = vmlal_s8(t138_2, vreinterpret_s8_u8(t28_2), vreinterpret_s8_u8(t42_2));
+  int16x8_t t142_2 = vmlal_s8(t140_2, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46_2));
+  int16x8_t t144_2 = vmlal_s8(t142_2, vreinterpret_s8_u8(t88), t50_2);
+  int16x8_t t146_2 = vmlal_s8(t144_2, vreinterpret_s8_u8(t110), t54_2);
+  int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t132_2), t58_2);
+  int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 0);
-  const uint8x8_t t154 = vsub_u8(t580, k128_2);
-  const int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24_2), t31_2);
-  const int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26_2), t34_2);
-  const int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28_2), t38_2);
-  const int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50_2);
-  const int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132_2), t54_2);
-  const int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58_2);
-  const int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128_2);
+  uint8x8_t t154 = vsub_u8(t580, k128_2);
+  int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24_2), t31_2);
+  int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26_2), t34_2);
+  int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28_2), t38_2);
+  int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42_2));
+  int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46_2));
+  int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50_2);
+  int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132_2), t54_2);
+  int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58_2);
+  int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 0);
-  const uint8x8_t t176 = vsub_u8(t623, k128_2);
-  const int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26_2), t31_2);
-  const int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28_2), t34_2);
-  const int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38_2);
-  const int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132_2), t50_2);
-  const int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54_2);
-  const int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_2);
-  const int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128_2);
+  uint8x8_t t176 = vsub_u8(t623, k128_2);
+  int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26_2), t31_2);
+  int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28_2), t34_2);
+  int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38_2);
+  int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42_2));
+  int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46_2));
+  int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132_2), t50_2);
+  int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54_2);
+  int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_2);
+  int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 0);
-  const uint8x8_t t198 = vsub_u8(t666, k128_2);
-  const int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28_2), t31_2);
-  const int16x8_t t202_2 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34_2);
-  const int16x8_t t204_2 = vmlal_s8(t202_2, vreinterpret_s8_u8(t88), t38_2);
-  const int16x8_t t206_2 = vmlal_s8(t204_2, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42_2));
-  const int16x8_t t208_2 = vmlal_s8(t206_2, vreinterpret_s8_u8(t132_2), vreinterpret_s8_u8(t46_2));
-  const int16x8_t t210_2 = vmlal_s8(t208_2, vreinterpret_s8_u8(t154), t50_2);
-  const int16x8_t t212_2 = vmlal_s8(t210_2, vreinterpret_s8_u8(t176), t54_2);
-  const int16x8_t t214_2 = vmlal_s8(t212_2, vreinterpret_s8_u8(t198), t58_2);
-  const int8x8_t t216_sat = vqrshrn_n_s16(t214_2, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128_2);
+  uint8x8_t t198 = vsub_u8(t666, k128_2);
+  int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28_2), t31_2);
+  int16x8_t t202_2 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34_2);
+  int16x8_t t204_2 = vmlal_s8(t202_2, vreinterpret_s8_u8(t88), t38_2);
+  int16x8_t t206_2 = vmlal_s8(t204_2, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42_2));
+  int16x8_t t208_2 = vmlal_s8(t206_2, vreinterpret_s8_u8(t132_2), vreinterpret_s8_u8(t46_2));
+  int16x8_t t210_2 = vmlal_s8(t208_2, vreinterpret_s8_u8(t154), t50_2);
+  int16x8_t t212_2 = vmlal_s8(t210_2, vreinterpret_s8_u8(t176), t54_2);
+  int16x8_t t214_2 = vmlal_s8(t212_2, vreinterpret_s8_u8(t198), t58_2);
+  int8x8_t t216_sat = vqrshrn_n_s16(t214_2, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128_2);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 0);
 }
 
@@ -1733,7 +1625,7 @@ void daedalus_vp9_mc_4hv__neon_sub8_x2(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 04909af3820eba67
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 590a97d3e32dc51d
  */
 static inline void one_item_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -1752,447 +1644,366 @@ static inline void one_item_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   uint8_t mid[15][4];
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  int32_t t12 = (filter * 16) + mx;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t t64 = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
   *(daedalus_any_u32 *)&mid[0][0] = vget_lane_u32(vreinterpret_u32_u8(t64), 0);
-  const uint8x8_t pixels0_2 =
+  uint8x8_t pixels0_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]));
-  const uint8x8_t t73 = vsub_u8(pixels0_2, k128);
-  const uint8x8_t pixels1_2 =
+  uint8x8_t t73 = vsub_u8(pixels0_2, k128);
+  uint8x8_t pixels1_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]));
-  const uint8x8_t t75 = vsub_u8(pixels1_2, k128);
-  const uint8x8_t pixels2_2 =
+  uint8x8_t t75 = vsub_u8(pixels1_2, k128);
+  uint8x8_t pixels2_2 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]));
-  const uint8x8_t t77 = vsub_u8(pixels2_2, k128);
-  const uint8x8_t pixels3_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint8x8_t t79 = vsub_u8(pixels3_2, k128);
-  const uint8x8_t pixels4_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
-  const uint8x8_t t81 = vsub_u8(pixels4_2, k128);
-  const uint8x8_t pixels5_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
-  const uint8x8_t t83 = vsub_u8(pixels5_2, k128);
-  const uint8x8_t pixels6_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
-  const uint8x8_t t85 = vsub_u8(pixels6_2, k128);
-  const uint8x8_t pixels7_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
-  const uint8x8_t t87 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
-  const int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
-  const int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
-  const int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
-  const int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
-  const int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
-  const int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
-  const int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
-  const int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
-  const uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
+  uint8x8_t t77 = vsub_u8(pixels2_2, k128);
+  uint8x8_t pixels3_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint8x8_t t79 = vsub_u8(pixels3_2, k128);
+  uint8x8_t pixels4_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
+  uint8x8_t t81 = vsub_u8(pixels4_2, k128);
+  uint8x8_t pixels5_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
+  uint8x8_t t83 = vsub_u8(pixels5_2, k128);
+  uint8x8_t pixels6_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
+  uint8x8_t t85 = vsub_u8(pixels6_2, k128);
+  uint8x8_t pixels7_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
+  uint8x8_t t87 = vsub_u8(pixels7_2, k128);
+  int16x8_t t89 = vmull_s8(vreinterpret_s8_u8(t73), t31);
+  int16x8_t t91 = vmlal_s8(t89, vreinterpret_s8_u8(t75), t34);
+  int16x8_t t93 = vmlal_s8(t91, vreinterpret_s8_u8(t77), t38);
+  int16x8_t t95 = vmlal_s8(t93, vreinterpret_s8_u8(t79), vreinterpret_s8_u8(t42));
+  int16x8_t t97 = vmlal_s8(t95, vreinterpret_s8_u8(t81), vreinterpret_s8_u8(t46));
+  int16x8_t t99 = vmlal_s8(t97, vreinterpret_s8_u8(t83), t50);
+  int16x8_t t101 = vmlal_s8(t99, vreinterpret_s8_u8(t85), t54);
+  int16x8_t t103 = vmlal_s8(t101, vreinterpret_s8_u8(t87), t58);
+  int8x8_t t105_sat = vqrshrn_n_s16(t103, 7);
+  uint8x8_t t107 = vadd_u8(vreinterpret_u8_s8(t105_sat), k128);
   *(daedalus_any_u32 *)&mid[1][0] = vget_lane_u32(vreinterpret_u32_u8(t107), 0);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]));
-  const uint8x8_t t116 = vsub_u8(pixels0_3, k128);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t t116 = vsub_u8(pixels0_3, k128);
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]));
-  const uint8x8_t t118 = vsub_u8(pixels1_3, k128);
-  const uint8x8_t pixels2_3 =
+  uint8x8_t t118 = vsub_u8(pixels1_3, k128);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]));
-  const uint8x8_t t120 = vsub_u8(pixels2_3, k128);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint8x8_t t122 = vsub_u8(pixels3_3, k128);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
-  const uint8x8_t t124 = vsub_u8(pixels4_3, k128);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
-  const uint8x8_t t126 = vsub_u8(pixels5_3, k128);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
-  const uint8x8_t t128 = vsub_u8(pixels6_3, k128);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
-  const uint8x8_t t130 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
-  const int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
-  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
-  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
-  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
-  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
-  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
-  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
-  const int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
-  const uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
+  uint8x8_t t120 = vsub_u8(pixels2_3, k128);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint8x8_t t122 = vsub_u8(pixels3_3, k128);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
+  uint8x8_t t124 = vsub_u8(pixels4_3, k128);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
+  uint8x8_t t126 = vsub_u8(pixels5_3, k128);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
+  uint8x8_t t128 = vsub_u8(pixels6_3, k128);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
+  uint8x8_t t130 = vsub_u8(pixels7_3, k128);
+  int16x8_t t132 = vmull_s8(vreinterpret_s8_u8(t116), t31);
+  int16x8_t t134 = vmlal_s8(t132, vreinterpret_s8_u8(t118), t34);
+  int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t120), t38);
+  int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t122), vreinterpret_s8_u8(t42));
+  int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t124), vreinterpret_s8_u8(t46));
+  int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t126), t50);
+  int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t128), t54);
+  int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t130), t58);
+  int8x8_t t148_sat = vqrshrn_n_s16(t146, 7);
+  uint8x8_t t150 = vadd_u8(vreinterpret_u8_s8(t148_sat), k128);
   *(daedalus_any_u32 *)&mid[2][0] = vget_lane_u32(vreinterpret_u32_u8(t150), 0);
-  const uint8x8_t pixels0_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint8x8_t t159 = vsub_u8(pixels0_4, k128);
-  const uint8x8_t pixels1_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint8x8_t t161 = vsub_u8(pixels1_4, k128);
-  const uint8x8_t pixels2_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint8x8_t t163 = vsub_u8(pixels2_4, k128);
-  const uint8x8_t pixels3_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint8x8_t t165 = vsub_u8(pixels3_4, k128);
-  const uint8x8_t pixels4_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint8x8_t t167 = vsub_u8(pixels4_4, k128);
-  const uint8x8_t pixels5_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint8x8_t t169 = vsub_u8(pixels5_4, k128);
-  const uint8x8_t pixels6_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint8x8_t t171 = vsub_u8(pixels6_4, k128);
-  const uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint8x8_t t173 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
-  const int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
-  const int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
-  const uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
+  uint8x8_t pixels0_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint8x8_t t159 = vsub_u8(pixels0_4, k128);
+  uint8x8_t pixels1_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint8x8_t t161 = vsub_u8(pixels1_4, k128);
+  uint8x8_t pixels2_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint8x8_t t163 = vsub_u8(pixels2_4, k128);
+  uint8x8_t pixels3_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t t165 = vsub_u8(pixels3_4, k128);
+  uint8x8_t pixels4_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint8x8_t t167 = vsub_u8(pixels4_4, k128);
+  uint8x8_t pixels5_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint8x8_t t169 = vsub_u8(pixels5_4, k128);
+  uint8x8_t pixels6_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint8x8_t t171 = vsub_u8(pixels6_4, k128);
+  uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint8x8_t t173 = vsub_u8(pixels7_4, k128);
+  int16x8_t t175 = vmull_s8(vreinterpret_s8_u8(t159), t31);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t161), t34);
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t163), t38);
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t165), vreinterpret_s8_u8(t42));
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t167), vreinterpret_s8_u8(t46));
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t187 = vmlal_s8(t185, vreinterpret_s8_u8(t171), t54);
+  int16x8_t t189 = vmlal_s8(t187, vreinterpret_s8_u8(t173), t58);
+  int8x8_t t191_sat = vqrshrn_n_s16(t189, 7);
+  uint8x8_t t193 = vadd_u8(vreinterpret_u8_s8(t191_sat), k128);
   *(daedalus_any_u32 *)&mid[3][0] = vget_lane_u32(vreinterpret_u32_u8(t193), 0);
-  const uint8x8_t pixels0_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint8x8_t t202 = vsub_u8(pixels0_5, k128);
-  const uint8x8_t pixels1_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint8x8_t t204 = vsub_u8(pixels1_5, k128);
-  const uint8x8_t pixels2_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint8x8_t t206 = vsub_u8(pixels2_5, k128);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint8x8_t t208 = vsub_u8(pixels3_5, k128);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint8x8_t t210 = vsub_u8(pixels4_5, k128);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint8x8_t t212 = vsub_u8(pixels5_5, k128);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint8x8_t t214 = vsub_u8(pixels6_5, k128);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint8x8_t t216 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
-  const int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
-  const int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
-  const int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
-  const int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
-  const int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
-  const int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
-  const int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
-  const int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
-  const uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
+  uint8x8_t pixels0_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint8x8_t t202 = vsub_u8(pixels0_5, k128);
+  uint8x8_t pixels1_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint8x8_t t204 = vsub_u8(pixels1_5, k128);
+  uint8x8_t pixels2_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint8x8_t t206 = vsub_u8(pixels2_5, k128);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t t208 = vsub_u8(pixels3_5, k128);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint8x8_t t210 = vsub_u8(pixels4_5, k128);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint8x8_t t212 = vsub_u8(pixels5_5, k128);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint8x8_t t214 = vsub_u8(pixels6_5, k128);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint8x8_t t216 = vsub_u8(pixels7_5, k128);
+  int16x8_t t218 = vmull_s8(vreinterpret_s8_u8(t202), t31);
+  int16x8_t t220 = vmlal_s8(t218, vreinterpret_s8_u8(t204), t34);
+  int16x8_t t222 = vmlal_s8(t220, vreinterpret_s8_u8(t206), t38);
+  int16x8_t t224 = vmlal_s8(t222, vreinterpret_s8_u8(t208), vreinterpret_s8_u8(t42));
+  int16x8_t t226 = vmlal_s8(t224, vreinterpret_s8_u8(t210), vreinterpret_s8_u8(t46));
+  int16x8_t t228 = vmlal_s8(t226, vreinterpret_s8_u8(t212), t50);
+  int16x8_t t230 = vmlal_s8(t228, vreinterpret_s8_u8(t214), t54);
+  int16x8_t t232 = vmlal_s8(t230, vreinterpret_s8_u8(t216), t58);
+  int8x8_t t234_sat = vqrshrn_n_s16(t232, 7);
+  uint8x8_t t236 = vadd_u8(vreinterpret_u8_s8(t234_sat), k128);
   *(daedalus_any_u32 *)&mid[4][0] = vget_lane_u32(vreinterpret_u32_u8(t236), 0);
-  const uint8x8_t pixels0_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint8x8_t t245 = vsub_u8(pixels0_6, k128);
-  const uint8x8_t pixels1_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint8x8_t t247 = vsub_u8(pixels1_6, k128);
-  const uint8x8_t pixels2_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint8x8_t t249 = vsub_u8(pixels2_6, k128);
-  const uint8x8_t pixels3_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint8x8_t t251 = vsub_u8(pixels3_6, k128);
-  const uint8x8_t pixels4_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint8x8_t t253 = vsub_u8(pixels4_6, k128);
-  const uint8x8_t pixels5_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint8x8_t t255 = vsub_u8(pixels5_6, k128);
-  const uint8x8_t pixels6_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint8x8_t t257 = vsub_u8(pixels6_6, k128);
-  const uint8x8_t pixels7_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint8x8_t t259 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
-  const int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
-  const int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
-  const int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
-  const int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
-  const int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
-  const int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
-  const int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
-  const int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
-  const uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
+  uint8x8_t pixels0_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint8x8_t t245 = vsub_u8(pixels0_6, k128);
+  uint8x8_t pixels1_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint8x8_t t247 = vsub_u8(pixels1_6, k128);
+  uint8x8_t pixels2_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint8x8_t t249 = vsub_u8(pixels2_6, k128);
+  uint8x8_t pixels3_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t t251 = vsub_u8(pixels3_6, k128);
+  uint8x8_t pixels4_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint8x8_t t253 = vsub_u8(pixels4_6, k128);
+  uint8x8_t pixels5_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint8x8_t t255 = vsub_u8(pixels5_6, k128);
+  uint8x8_t pixels6_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint8x8_t t257 = vsub_u8(pixels6_6, k128);
+  uint8x8_t pixels7_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint8x8_t t259 = vsub_u8(pixels7_6, k128);
+  int16x8_t t261 = vmull_s8(vreinterpret_s8_u8(t245), t31);
+  int16x8_t t263 = vmlal_s8(t261, vreinterpret_s8_u8(t247), t34);
+  int16x8_t t265 = vmlal_s8(t263, vreinterpret_s8_u8(t249), t38);
+  int16x8_t t267 = vmlal_s8(t265, vreinterpret_s8_u8(t251), vreinterpret_s8_u8(t42));
+  int16x8_t t269 = vmlal_s8(t267, vreinterpret_s8_u8(t253), vreinterpret_s8_u8(t46));
+  int16x8_t t271 = vmlal_s8(t269, vreinterpret_s8_u8(t255), t50);
+  int16x8_t t273 = vmlal_s8(t271, vreinterpret_s8_u8(t257), t54);
+  int16x8_t t275 = vmlal_s8(t273, vreinterpret_s8_u8(t259), t58);
+  int8x8_t t277_sat = vqrshrn_n_s16(t275, 7);
+  uint8x8_t t279 = vadd_u8(vreinterpret_u8_s8(t277_sat), k128);
   *(daedalus_any_u32 *)&mid[5][0] = vget_lane_u32(vreinterpret_u32_u8(t279), 0);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint8x8_t t288 = vsub_u8(pixels0_7, k128);
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint8x8_t t290 = vsub_u8(pixels1_7, k128);
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint8x8_t t292 = vsub_u8(pixels2_7, k128);
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint8x8_t t294 = vsub_u8(pixels3_7, k128);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint8x8_t t296 = vsub_u8(pixels4_7, k128);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint8x8_t t298 = vsub_u8(pixels5_7, k128);
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint8x8_t t300 = vsub_u8(pixels6_7, k128);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint8x8_t t302 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
-  const int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
-  const int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
-  const int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
-  const int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
-  const int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
-  const int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
-  const int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
-  const int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
-  const uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint8x8_t t288 = vsub_u8(pixels0_7, k128);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint8x8_t t290 = vsub_u8(pixels1_7, k128);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint8x8_t t292 = vsub_u8(pixels2_7, k128);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t t294 = vsub_u8(pixels3_7, k128);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint8x8_t t296 = vsub_u8(pixels4_7, k128);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint8x8_t t298 = vsub_u8(pixels5_7, k128);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint8x8_t t300 = vsub_u8(pixels6_7, k128);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint8x8_t t302 = vsub_u8(pixels7_7, k128);
+  int16x8_t t304 = vmull_s8(vreinterpret_s8_u8(t288), t31);
+  int16x8_t t306 = vmlal_s8(t304, vreinterpret_s8_u8(t290), t34);
+  int16x8_t t308 = vmlal_s8(t306, vreinterpret_s8_u8(t292), t38);
+  int16x8_t t310 = vmlal_s8(t308, vreinterpret_s8_u8(t294), vreinterpret_s8_u8(t42));
+  int16x8_t t312 = vmlal_s8(t310, vreinterpret_s8_u8(t296), vreinterpret_s8_u8(t46));
+  int16x8_t t314 = vmlal_s8(t312, vreinterpret_s8_u8(t298), t50);
+  int16x8_t t316 = vmlal_s8(t314, vreinterpret_s8_u8(t300), t54);
+  int16x8_t t318 = vmlal_s8(t316, vreinterpret_s8_u8(t302), t58);
+  int8x8_t t320_sat = vqrshrn_n_s16(t318, 7);
+  uint8x8_t t322 = vadd_u8(vreinterpret_u8_s8(t320_sat), k128);
   *(daedalus_any_u32 *)&mid[6][0] = vget_lane_u32(vreinterpret_u32_u8(t322), 0);
-  const uint8x8_t pixels0_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint8x8_t t331 = vsub_u8(pixels0_8, k128);
-  const uint8x8_t pixels1_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint8x8_t t333 = vsub_u8(pixels1_8, k128);
-  const uint8x8_t pixels2_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint8x8_t t335 = vsub_u8(pixels2_8, k128);
-  const uint8x8_t pixels3_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint8x8_t t337 = vsub_u8(pixels3_8, k128);
-  const uint8x8_t pixels4_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint8x8_t t339 = vsub_u8(pixels4_8, k128);
-  const uint8x8_t pixels5_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint8x8_t t341 = vsub_u8(pixels5_8, k128);
-  const uint8x8_t pixels6_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint8x8_t t343 = vsub_u8(pixels6_8, k128);
-  const uint8x8_t pixels7_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint8x8_t t345 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
-  const int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
-  const int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
-  const int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
-  const int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
-  const int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
-  const int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
-  const int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
-  const int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
-  const uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
+  uint8x8_t pixels0_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint8x8_t t331 = vsub_u8(pixels0_8, k128);
+  uint8x8_t pixels1_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint8x8_t t333 = vsub_u8(pixels1_8, k128);
+  uint8x8_t pixels2_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint8x8_t t335 = vsub_u8(pixels2_8, k128);
+  uint8x8_t pixels3_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t t337 = vsub_u8(pixels3_8, k128);
+  uint8x8_t pixels4_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint8x8_t t339 = vsub_u8(pixels4_8, k128);
+  uint8x8_t pixels5_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint8x8_t t341 = vsub_u8(pixels5_8, k128);
+  uint8x8_t pixels6_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint8x8_t t343 = vsub_u8(pixels6_8, k128);
+  uint8x8_t pixels7_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint8x8_t t345 = vsub_u8(pixels7_8, k128);
+  int16x8_t t347 = vmull_s8(vreinterpret_s8_u8(t331), t31);
+  int16x8_t t349 = vmlal_s8(t347, vreinterpret_s8_u8(t333), t34);
+  int16x8_t t351 = vmlal_s8(t349, vreinterpret_s8_u8(t335), t38);
+  int16x8_t t353 = vmlal_s8(t351, vreinterpret_s8_u8(t337), vreinterpret_s8_u8(t42));
+  int16x8_t t355 = vmlal_s8(t353, vreinterpret_s8_u8(t339), vreinterpret_s8_u8(t46));
+  int16x8_t t357 = vmlal_s8(t355, vreinterpret_s8_u8(t341), t50);
+  int16x8_t t359 = vmlal_s8(t357, vreinterpret_s8_u8(t343), t54);
+  int16x8_t t361 = vmlal_s8(t359, vreinterpret_s8_u8(t345), t58);
+  int8x8_t t363_sat = vqrshrn_n_s16(t361, 7);
+  uint8x8_t t365 = vadd_u8(vreinterpret_u8_s8(t363_sat), k128);
   *(daedalus_any_u32 *)&mid[7][0] = vget_lane_u32(vreinterpret_u32_u8(t365), 0);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint8x8_t t374 = vsub_u8(pixels0_9, k128);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint8x8_t t376 = vsub_u8(pixels1_9, k128);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint8x8_t t378 = vsub_u8(pixels2_9, k128);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint8x8_t t380 = vsub_u8(pixels3_9, k128);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint8x8_t t382 = vsub_u8(pixels4_9, k128);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint8x8_t t384 = vsub_u8(pixels5_9, k128);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint8x8_t t386 = vsub_u8(pixels6_9, k128);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint8x8_t t388 = vsub_u8(pixels7_9, k128);
-  const int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
-  const int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
-  const int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
-  const int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
-  const int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
-  const int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
-  const int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
-  const int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
-  const int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
-  const uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint8x8_t t374 = vsub_u8(pixels0_9, k128);
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint8x8_t t376 = vsub_u8(pixels1_9, k128);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint8x8_t t378 = vsub_u8(pixels2_9, k128);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t t380 = vsub_u8(pixels3_9, k128);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint8x8_t t382 = vsub_u8(pixels4_9, k128);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint8x8_t t384 = vsub_u8(pixels5_9, k128);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint8x8_t t386 = vsub_u8(pixels6_9, k128);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint8x8_t t388 = vsub_u8(pixels7_9, k128);
+  int16x8_t t390 = vmull_s8(vreinterpret_s8_u8(t374), t31);
+  int16x8_t t392 = vmlal_s8(t390, vreinterpret_s8_u8(t376), t34);
+  int16x8_t t394 = vmlal_s8(t392, vreinterpret_s8_u8(t378), t38);
+  int16x8_t t396 = vmlal_s8(t394, vreinterpret_s8_u8(t380), vreinterpret_s8_u8(t42));
+  int16x8_t t398 = vmlal_s8(t396, vreinterpret_s8_u8(t382), vreinterpret_s8_u8(t46));
+  int16x8_t t400 = vmlal_s8(t398, vreinterpret_s8_u8(t384), t50);
+  int16x8_t t402 = vmlal_s8(t400, vreinterpret_s8_u8(t386), t54);
+  int16x8_t t404 = vmlal_s8(t402, vreinterpret_s8_u8(t388), t58);
+  int8x8_t t406_sat = vqrshrn_n_s16(t404, 7);
+  uint8x8_t t408 = vadd_u8(vreinterpret_u8_s8(t406_sat), k128);
   *(daedalus_any_u32 *)&mid[8][0] = vget_lane_u32(vreinterpret_u32_u8(t408), 0);
-  const uint8x8_t pixels0_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint8x8_t t417 = vsub_u8(pixels0_10, k128);
-  const uint8x8_t pixels1_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint8x8_t t419 = vsub_u8(pixels1_10, k128);
-  const uint8x8_t pixels2_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint8x8_t t421 = vsub_u8(pixels2_10, k128);
-  const uint8x8_t pixels3_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint8x8_t t423 = vsub_u8(pixels3_10, k128);
-  const uint8x8_t pixels4_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint8x8_t t425 = vsub_u8(pixels4_10, k128);
-  const uint8x8_t pixels5_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint8x8_t t427 = vsub_u8(pixels5_10, k128);
-  const uint8x8_t pixels6_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint8x8_t t429 = vsub_u8(pixels6_10, k128);
-  const uint8x8_t pixels7_10 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint8x8_t t431 = vsub_u8(pixels7_10, k128);
-  const int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
-  const int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
-  const int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
-  const int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
-  const int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
-  const int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
-  const int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
-  const int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
-  const int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
-  const uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
+  uint8x8_t pixels0_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint8x8_t t417 = vsub_u8(pixels0_10, k128);
+  uint8x8_t pixels1_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint8x8_t t419 = vsub_u8(pixels1_10, k128);
+  uint8x8_t pixels2_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint8x8_t t421 = vsub_u8(pixels2_10, k128);
+  uint8x8_t pixels3_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t t423 = vsub_u8(pixels3_10, k128);
+  uint8x8_t pixels4_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint8x8_t t425 = vsub_u8(pixels4_10, k128);
+  uint8x8_t pixels5_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint8x8_t t427 = vsub_u8(pixels5_10, k128);
+  uint8x8_t pixels6_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint8x8_t t429 = vsub_u8(pixels6_10, k128);
+  uint8x8_t pixels7_10 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint8x8_t t431 = vsub_u8(pixels7_10, k128);
+  int16x8_t t433 = vmull_s8(vreinterpret_s8_u8(t417), t31);
+  int16x8_t t435 = vmlal_s8(t433, vreinterpret_s8_u8(t419), t34);
+  int16x8_t t437 = vmlal_s8(t435, vreinterpret_s8_u8(t421), t38);
+  int16x8_t t439 = vmlal_s8(t437, vreinterpret_s8_u8(t423), vreinterpret_s8_u8(t42));
+  int16x8_t t441 = vmlal_s8(t439, vreinterpret_s8_u8(t425), vreinterpret_s8_u8(t46));
+  int16x8_t t443 = vmlal_s8(t441, vreinterpret_s8_u8(t427), t50);
+  int16x8_t t445 = vmlal_s8(t443, vreinterpret_s8_u8(t429), t54);
+  int16x8_t t447 = vmlal_s8(t445, vreinterpret_s8_u8(t431), t58);
+  int8x8_t t449_sat = vqrshrn_n_s16(t447, 7);
+  uint8x8_t t451 = vadd_u8(vreinterpret_u8_s8(t449_sat), k128);
   *(daedalus_any_u32 *)&mid[9][0] = vget_lane_u32(vreinterpret_u32_u8(t451), 0);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint8x8_t t460 = vsub_u8(pixels0_11, k128);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint8x8_t t462 = vsub_u8(pixels1_11, k128);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint8x8_t t464 = vsub_u8(pixels2_11, k128);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint8x8_t t466 = vsub_u8(pixels3_11, k128);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint8x8_t t468 = vsub_u8(pixels4_11, k128);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint8x8_t t470 = vsub_u8(pixels5_11, k128);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint8x8_t t472 = vsub_u8(pixels6_11, k128);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint8x8_t t474 = vsub_u8(pixels7_11, k128);
-  const int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
-  const int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
-  const int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
-  const int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
-  const int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
-  const int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
-  const int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
-  const int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
-  const int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
-  const uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint8x8_t t460 = vsub_u8(pixels0_11, k128);
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint8x8_t t462 = vsub_u8(pixels1_11, k128);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint8x8_t t464 = vsub_u8(pixels2_11, k128);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t t466 = vsub_u8(pixels3_11, k128);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint8x8_t t468 = vsub_u8(pixels4_11, k128);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint8x8_t t470 = vsub_u8(pixels5_11, k128);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint8x8_t t472 = vsub_u8(pixels6_11, k128);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint8x8_t t474 = vsub_u8(pixels7_11, k128);
+  int16x8_t t476 = vmull_s8(vreinterpret_s8_u8(t460), t31);
+  int16x8_t t478 = vmlal_s8(t476, vreinterpret_s8_u8(t462), t34);
+  int16x8_t t480 = vmlal_s8(t478, vreinterpret_s8_u8(t464), t38);
+  int16x8_t t482 = vmlal_s8(t480, vreinterpret_s8_u8(t466), vreinterpret_s8_u8(t42));
+  int16x8_t t484 = vmlal_s8(t482, vreinterpret_s8_u8(t468), vreinterpret_s8_u8(t46));
+  int16x8_t t486 = vmlal_s8(t484, vreinterpret_s8_u8(t470), t50);
+  int16x8_t t488 = vmlal_s8(t486, vreinterpret_s8_u8(t472), t54);
+  int16x8_t t490 = vmlal_s8(t488, vreinterpret_s8_u8(t474), t58);
+  int8x8_t t492_sat = vqrshrn_n_s16(t490, 7);
+  uint8x8_t t494 = vadd_u8(vreinterpret_u8_s8(t492_sat), k128);
   *(daedalus_any_u32 *)&mid[10][0] = vget_lane_u32(vreinterpret_u32_u8(t494), 0);
   /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const uint8x16_t k128_2 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0_12 = vld1q_u8(&mid[0][0]);
-  const uint8x16_t t14_2 = vsubq_u8(pixels0_12, k128_2);
-  const uint8x16_t pixels1_12 = vld1q_u8(&mid[1][0]);
-  const uint8x16_t t16_2 = vsubq_u8(pixels1_12, k128_2);
-  const uint8x16_t pixels2_12 = vld1q_u8(&mid[2][0]);
-  const uint8x16_t t18_2 = vsubq_u8(pixels2_12, k128_2);
-  const uint8x16_t pixels3_12 = vld1q_u8(&mid[3][0]);
-  const uint8x16_t t20_2 = vsubq_u8(pixels3_12, k128_2);
-  const uint8x16_t pixels4_12 = vld1q_u8(&mid[4][0]);
-  const uint8x16_t t22_2 = vsubq_u8(pixels4_12, k128_2);
-  const uint8x16_t pixels5_12 = vld1q_u8(&mid[5][0]);
-  const uint8x16_t t24_2 = vsubq_u8(pixels5_12, k128_2);
-  const uint8x16_t pixels6_12 = vld1q_u8(&mid[6][0]);
-  const uint8x16_t t26_2 = vsubq_u8(pixels6_12, k128_2);
-  const uint8x16_t pixels7_12 = vld1q_u8(&mid[7][0]);
-  const uint8x16_t t28_2 = vsubq_u8(pixels7_12, k128_2);
-  const int8x16_t t31_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14_2)), vget_low_s8(t31_2));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14_2), t31_2);
-  const int8x16_t t34_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16_2), t34_2);
-  const int8x16_t t38_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18_2)),
-      vget_low_s8(t38_2));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18_2), t38_2);
-  const uint8x16_t t42_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
+  int32_t t12_2 = (filter * 16) + my;
+  uint8x16_t k128_2 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0_12 = vld1q_u8(&mid[0][0]);
+  uint8x16_t t14_2 = vsubq_u8(pixels0_12, k128_2);
+  uint8x16_t pixels1_12 = vld1q_u8(&mid[1][0]);
+  uint8x16_t t16_2 = vsubq_u8(pixels1_12, k128_2);
+  uint8x16_t pixels2_12 = vld1q_u8(&mid[2][0]);
+  uint8x16_t t18_2 = vsubq_u8(pixels2_12, k128_2);
+  uint8x16_t pixels3_12 = vld1q_u8(&mid[3][0]);
+  uint8x16_t t20_2 = vsubq_u8(pixels3_12, k128_2);
+  uint8x16_t pixels4_12 = vld1q_u8(&mid[4][0]);
+  uint8x16_t t22_2 = vsubq_u8(pixels4_12, k128_2);
+  uint8x16_t pixels5_12 = vld1q_u8(&mid[5][0]);
+  uint8x16_t t24_2 = vsubq_u8(pixels5_12, k128_2);
+  uint8x16_t pixels6_12 = vld1q_u8(&mid[6][0]);
+  uint8x16_t t26_2 = vsubq_u8(pixels6_12, k128_2);
+  uint8x16_t pixels7_12 = vld1q_u8(&mid[7][0]);
+  uint8x16_t t28_2 = vsubq_u8(pixels7_12, k128_2);
+  int8x16_t t31_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14_2)), vget_low_s8(t31_2));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14_2), t31_2);
+  int8x16_t t34_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16_2)), vget_low_s8(t34_2));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16_2), t34_2);
+  int8x16_t t38_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t38_2));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18_2), t38_2);
+  uint8x16_t t42_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20_2),
-      vreinterpretq_s8_u8(t42_2));
-  const uint8x16_t t46_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20_2), vreinterpretq_s8_u8(t42_2));
+  uint8x16_t t46_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22_2),
-      vreinterpretq_s8_u8(t46_2));
-  const int8x16_t t50_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-      vget_low_s8(t50_2));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24_2), t50_2);
-  const int8x16_t t54_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-      vget_low_s8(t54_2));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26_2), t54_2);
-  const int8x16_t t58_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-      vget_low_s8(t58_2));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28_2), t58_2);
-  const int8x16_t t62_sat_2 = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat_2), k128_2);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22_2), vreinterpretq_s8_u8(t46_2));
+  int8x16_t t50_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)), vget_low_s8(t50_2));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24_2), t50_2);
+  int8x16_t t54_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t54_2));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26_2), t54_2);
+  int8x16_t t58_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t58_2));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28_2), t58_2);
+  int8x16_t t62_sat_2 = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat_2), k128_2);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(out), 2);
@@ -2231,7 +2042,7 @@ void daedalus_vp9_mc_4hv__neon_sub4(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 652113453d933ba8
+ * Class full, input hash e63f8dde1dc68541
  */
 static inline void one_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2239,113 +2050,112 @@ static inline void one_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_st
   uint8_t mid[15][4];
   /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
-      const int32_t t15 = (filter * 16) + mx;
-      const uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t15 = (filter * 16) + mx;
+      uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 3]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int32x4_t t40 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int32x4_t t40 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t15, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 2]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 1]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int32x4_t t42 = vmlal_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int32x4_t t42 = vmlal_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const uint32x4_t t43 = vmlal_n_u16(vreinterpretq_u32_s32(t42), vget_low_u16(pixels3_2),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      uint32x4_t t43 = vmlal_n_u16(vreinterpretq_u32_s32(t42), vget_low_u16(pixels3_2),
           (uint16_t)taps_table[daedalus_clip(t15, 0, 63)][3]);
-      const uint8x8_t pixels4 =
+      uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           1]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const uint32x4_t t44 = vmlal_n_u16(t43, vget_low_u16(pixels4_2),
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      uint32x4_t t44 = vmlal_n_u16(t43, vget_low_u16(pixels4_2),
           (uint16_t)taps_table[daedalus_clip(t15, 0, 63)][4]);
-      const uint8x8_t pixels5 =
+      uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           2]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int32x4_t t45 = vmlal_n_s16(vreinterpretq_s32_u32(t44),
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int32x4_t t45 = vmlal_n_s16(vreinterpretq_s32_u32(t44),
           vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t15, 0,
           63)][5]);
-      const uint8x8_t pixels6 =
+      uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           3]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
-      const uint8x8_t pixels7 =
+      uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           4]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int32x4_t t47 = vmlal_n_s16(t46, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int32x4_t t47 = vmlal_n_s16(t46, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
-      const uint32x4_t t49 = vsubq_u32(vreinterpretq_u32_s32(t47), k13770);
-      const uint16x4_t t50 = vrshrn_n_u32(t49, 7);
-      const uint8x8_t t50_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t50)));
+      uint32x4_t t49 = vsubq_u32(vreinterpretq_u32_s32(t47), k13770);
+      uint16x4_t t50 = vrshrn_n_u32(t49, 7);
+      uint8x8_t t50_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t50)));
       *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(t50_sat), 0);
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint32x4_t k13770_2 = vdupq_n_u32((uint32_t)(13770));
-      const uint8x8_t pixels0_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y][0]));
-      const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-      const int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770_2),
+      int32_t t13 = (filter * 16) + my;
+      uint32x4_t k13770_2 = vdupq_n_u32((uint32_t)(13770));
+      uint8x8_t pixels0_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y][0]));
+      uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770_2),
           vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 1][0]));
-      const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-      const int32x4_t t40_2 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
+      uint8x8_t pixels1_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          1][0]));
+      uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+      int32x4_t t40_2 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 2][0]));
-      const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-      const int32x4_t t41_2 = vmlal_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
+      uint8x8_t pixels2_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          2][0]));
+      uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+      int32x4_t t41_2 = vmlal_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 3][0]));
-      const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-      const uint32x4_t t42_2 = vmlal_n_u16(vreinterpretq_u32_s32(t41_2), vget_low_u16(pixels3_4),
+      uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          3][0]));
+      uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+      uint32x4_t t42_2 = vmlal_n_u16(vreinterpretq_u32_s32(t41_2), vget_low_u16(pixels3_4),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 4][0]));
-      const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-      const uint32x4_t t43_2 = vmlal_n_u16(t42_2, vget_low_u16(pixels4_4),
+      uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          4][0]));
+      uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+      uint32x4_t t43_2 = vmlal_n_u16(t42_2, vget_low_u16(pixels4_4),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 5][0]));
-      const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-      const int32x4_t t44_2 = vmlal_n_s16(vreinterpretq_s32_u32(t43_2),
+      uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          5][0]));
+      uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+      int32x4_t t44_2 = vmlal_n_s16(vreinterpretq_s32_u32(t43_2),
           vreinterpret_s16_u16(vget_low_u16(pixels5_4)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][5]);
-      const uint8x8_t pixels6_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 6][0]));
-      const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-      const int32x4_t t45_2 = vmlal_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
+      uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          6][0]));
+      uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+      int32x4_t t45_2 = vmlal_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 7][0]));
-      const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-      const int32x4_t t46_2 = vmlal_n_s16(t45_2, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
+      uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          7][0]));
+      uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+      int32x4_t t46_2 = vmlal_n_s16(t45_2, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46_2), k13770_2);
-      const uint16x4_t t49_2 = vrshrn_n_u32(t48, 7);
-      const uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49_2)));
+      uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46_2), k13770_2);
+      uint16x4_t t49_2 = vrshrn_n_u32(t48, 7);
+      uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49_2)));
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t49_sat), 0);
       DAEDALUS_READ_LATER(mid);
     }

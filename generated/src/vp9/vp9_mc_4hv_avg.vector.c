@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash e960dd772b115948
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash f97430dc6910f985
  */
 static inline void items_2_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *const dst[2],
     ptrdiff_t dst_stride, const uint8_t *const src[2], ptrdiff_t src_stride,
@@ -130,823 +130,808 @@ static inline void items_2_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *const dst[2],
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t filter_2 = filter[0];
-  const int32_t mx_2 = mx[0];
-  const int32_t t12 = (filter_2 * 16) + mx_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t mx_3 = mx[1];
-  const int32_t t12_2 = (filter_3 * 16) + mx_3;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
-  const uint8x8_t pixels0 =
+  int32_t filter_2 = filter[0];
+  int32_t mx_2 = mx[0];
+  int32_t t12 = (filter_2 * 16) + mx_2;
+  int32_t filter_3 = filter[1];
+  int32_t mx_3 = mx[1];
+  int32_t t12_2 = (filter_3 * 16) + mx_3;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
+  uint8x8_t pixels0 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]), 1));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
-  const int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
-  const uint8x8_t pixels1 =
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
+  uint8x8_t pixels1 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]), 1));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
-  const int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
-  const uint8x8_t pixels2 =
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
+  int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
+  uint8x8_t pixels2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]), 1));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
-  const uint8x8_t pixels3 =
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][3])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
+  uint8x8_t pixels3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
-  const uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
-  const uint8x8_t pixels4 =
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
+  uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][4])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
+  uint8x8_t pixels4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]), 1));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
-  const int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
-  const uint8x8_t pixels5 =
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
+  int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
+  uint8x8_t pixels5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]), 1));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
-  const int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
-  const uint8x8_t pixels6 =
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
+  int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
+  uint8x8_t pixels6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]), 1));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
-  const int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
-  const uint8x8_t pixels7 =
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
+  int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
+  uint8x8_t pixels7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]), 1));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  const uint8x8_t pixels0_3 =
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
+  uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]), 1));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const uint16x8_t t66 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_3 =
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  uint16x8_t t66 = vmlaq_u16(k13770, pixels0_4, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]), 1));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const uint16x8_t t67 = vmlaq_u16(t66, pixels1_4, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_3 =
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  uint16x8_t t67 = vmlaq_u16(t66, pixels1_4, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]), 1));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const uint16x8_t t68 = vmlaq_u16(t67, pixels2_4, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_3 =
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  uint16x8_t t68 = vmlaq_u16(t67, pixels2_4, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const uint16x8_t t69 = vmlaq_u16(t68, pixels3_4, t23);
-  const uint8x8_t pixels4_3 =
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  uint16x8_t t69 = vmlaq_u16(t68, pixels3_4, t23);
+  uint8x8_t pixels4_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]), 1));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const uint16x8_t t70 = vmlaq_u16(t69, pixels4_4, t26);
-  const uint8x8_t pixels5_3 =
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  uint16x8_t t70 = vmlaq_u16(t69, pixels4_4, t26);
+  uint8x8_t pixels5_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]), 1));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const uint16x8_t t71 = vmlaq_u16(t70, pixels5_4, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_3 =
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  uint16x8_t t71 = vmlaq_u16(t70, pixels5_4, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]), 1));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const uint16x8_t t72 = vmlaq_u16(t71, pixels6_4, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_3 =
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  uint16x8_t t72 = vmlaq_u16(t71, pixels6_4, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]), 1));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const uint16x8_t t73 = vmlaq_u16(t72, pixels7_4, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t75_sat = vqsubq_u16(t73, k13770);
-  const uint8x8_t t76_sat = vqrshrn_n_u16(t75_sat, 7);
-  const uint8x8_t pixels0_5 =
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  uint16x8_t t73 = vmlaq_u16(t72, pixels7_4, vreinterpretq_u16_s16(t35));
+  uint16x8_t t75_sat = vqsubq_u16(t73, k13770);
+  uint8x8_t t76_sat = vqrshrn_n_u16(t75_sat, 7);
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]), 1));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const uint16x8_t t94 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_5 =
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  uint16x8_t t94 = vmlaq_u16(k13770, pixels0_6, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]), 1));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const uint16x8_t t95 = vmlaq_u16(t94, pixels1_6, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_5 =
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  uint16x8_t t95 = vmlaq_u16(t94, pixels1_6, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]), 1));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const uint16x8_t t96 = vmlaq_u16(t95, pixels2_6, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_5 =
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  uint16x8_t t96 = vmlaq_u16(t95, pixels2_6, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const uint16x8_t t97 = vmlaq_u16(t96, pixels3_6, t23);
-  const uint8x8_t pixels4_5 =
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  uint16x8_t t97 = vmlaq_u16(t96, pixels3_6, t23);
+  uint8x8_t pixels4_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]), 1));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const uint16x8_t t98 = vmlaq_u16(t97, pixels4_6, t26);
-  const uint8x8_t pixels5_5 =
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  uint16x8_t t98 = vmlaq_u16(t97, pixels4_6, t26);
+  uint8x8_t pixels5_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]), 1));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const uint16x8_t t99 = vmlaq_u16(t98, pixels5_6, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_5 =
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  uint16x8_t t99 = vmlaq_u16(t98, pixels5_6, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]), 1));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const uint16x8_t t100 = vmlaq_u16(t99, pixels6_6, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_5 =
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  uint16x8_t t100 = vmlaq_u16(t99, pixels6_6, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]), 1));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const uint16x8_t t101 = vmlaq_u16(t100, pixels7_6, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t103_sat = vqsubq_u16(t101, k13770);
-  const uint8x8_t t104_sat = vqrshrn_n_u16(t103_sat, 7);
-  const uint8x8_t pixels0_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  uint16x8_t t101 = vmlaq_u16(t100, pixels7_6, vreinterpretq_u16_s16(t35));
+  uint16x8_t t103_sat = vqsubq_u16(t101, k13770);
+  uint8x8_t t104_sat = vqrshrn_n_u16(t103_sat, 7);
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-3]), 1));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const uint16x8_t t122 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  uint16x8_t t122 = vmlaq_u16(k13770, pixels0_8, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-2]), 1));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const uint16x8_t t123 = vmlaq_u16(t122, pixels1_8, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  uint16x8_t t123 = vmlaq_u16(t122, pixels1_8, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][-1]), 1));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const uint16x8_t t124 = vmlaq_u16(t123, pixels2_8, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  uint16x8_t t124 = vmlaq_u16(t123, pixels2_8, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const uint16x8_t t125 = vmlaq_u16(t124, pixels3_8, t23);
-  const uint8x8_t pixels4_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  uint16x8_t t125 = vmlaq_u16(t124, pixels3_8, t23);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][1],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][1]), 1));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const uint16x8_t t126 = vmlaq_u16(t125, pixels4_8, t26);
-  const uint8x8_t pixels5_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  uint16x8_t t126 = vmlaq_u16(t125, pixels4_8, t26);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][2],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][2]), 1));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const uint16x8_t t127 = vmlaq_u16(t126, pixels5_8, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  uint16x8_t t127 = vmlaq_u16(t126, pixels5_8, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][3],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][3]), 1));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const uint16x8_t t128 = vmlaq_u16(t127, pixels6_8, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  uint16x8_t t128 = vmlaq_u16(t127, pixels6_8, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][4],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][4]), 1));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const uint16x8_t t129 = vmlaq_u16(t128, pixels7_8, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
-  const uint8x8_t pixels0_9 =
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  uint16x8_t t129 = vmlaq_u16(t128, pixels7_8, vreinterpretq_u16_s16(t35));
+  uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
+  uint8x8_t pixels0_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]), 1));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const uint16x8_t t150 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_9 =
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  uint16x8_t t150 = vmlaq_u16(k13770, pixels0_10, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]), 1));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const uint16x8_t t151 = vmlaq_u16(t150, pixels1_10, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_9 =
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  uint16x8_t t151 = vmlaq_u16(t150, pixels1_10, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]), 1));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const uint16x8_t t152 = vmlaq_u16(t151, pixels2_10, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_9 =
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  uint16x8_t t152 = vmlaq_u16(t151, pixels2_10, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const uint16x8_t t153 = vmlaq_u16(t152, pixels3_10, t23);
-  const uint8x8_t pixels4_9 =
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  uint16x8_t t153 = vmlaq_u16(t152, pixels3_10, t23);
+  uint8x8_t pixels4_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]), 1));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const uint16x8_t t154 = vmlaq_u16(t153, pixels4_10, t26);
-  const uint8x8_t pixels5_9 =
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  uint16x8_t t154 = vmlaq_u16(t153, pixels4_10, t26);
+  uint8x8_t pixels5_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]), 1));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const uint16x8_t t155 = vmlaq_u16(t154, pixels5_10, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_9 =
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  uint16x8_t t155 = vmlaq_u16(t154, pixels5_10, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]), 1));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const uint16x8_t t156 = vmlaq_u16(t155, pixels6_10, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_9 =
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  uint16x8_t t156 = vmlaq_u16(t155, pixels6_10, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]), 1));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const uint16x8_t t157 = vmlaq_u16(t156, pixels7_10, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t159_sat = vqsubq_u16(t157, k13770);
-  const uint8x8_t t160_sat = vqrshrn_n_u16(t159_sat, 7);
-  const uint8x8_t pixels0_11 =
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  uint16x8_t t157 = vmlaq_u16(t156, pixels7_10, vreinterpretq_u16_s16(t35));
+  uint16x8_t t159_sat = vqsubq_u16(t157, k13770);
+  uint8x8_t t160_sat = vqrshrn_n_u16(t159_sat, 7);
+  uint8x8_t pixels0_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]), 1));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const uint16x8_t t178 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_11 =
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  uint16x8_t t178 = vmlaq_u16(k13770, pixels0_12, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]), 1));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const uint16x8_t t179 = vmlaq_u16(t178, pixels1_12, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_11 =
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  uint16x8_t t179 = vmlaq_u16(t178, pixels1_12, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]), 1));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const uint16x8_t t180 = vmlaq_u16(t179, pixels2_12, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_11 =
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  uint16x8_t t180 = vmlaq_u16(t179, pixels2_12, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const uint16x8_t t181 = vmlaq_u16(t180, pixels3_12, t23);
-  const uint8x8_t pixels4_11 =
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  uint16x8_t t181 = vmlaq_u16(t180, pixels3_12, t23);
+  uint8x8_t pixels4_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]), 1));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const uint16x8_t t182 = vmlaq_u16(t181, pixels4_12, t26);
-  const uint8x8_t pixels5_11 =
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  uint16x8_t t182 = vmlaq_u16(t181, pixels4_12, t26);
+  uint8x8_t pixels5_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]), 1));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const uint16x8_t t183 = vmlaq_u16(t182, pixels5_12, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_11 =
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  uint16x8_t t183 = vmlaq_u16(t182, pixels5_12, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]), 1));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const uint16x8_t t184 = vmlaq_u16(t183, pixels6_12, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_11 =
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  uint16x8_t t184 = vmlaq_u16(t183, pixels6_12, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]), 1));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const uint16x8_t t185 = vmlaq_u16(t184, pixels7_12, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t187_sat = vqsubq_u16(t185, k13770);
-  const uint8x8_t t188_sat = vqrshrn_n_u16(t187_sat, 7);
-  const uint8x8_t pixels0_13 =
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  uint16x8_t t185 = vmlaq_u16(t184, pixels7_12, vreinterpretq_u16_s16(t35));
+  uint16x8_t t187_sat = vqsubq_u16(t185, k13770);
+  uint8x8_t t188_sat = vqrshrn_n_u16(t187_sat, 7);
+  uint8x8_t pixels0_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]), 1));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const uint16x8_t t206 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_13 =
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  uint16x8_t t206 = vmlaq_u16(k13770, pixels0_14, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]), 1));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const uint16x8_t t207 = vmlaq_u16(t206, pixels1_14, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_13 =
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  uint16x8_t t207 = vmlaq_u16(t206, pixels1_14, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]), 1));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const uint16x8_t t208 = vmlaq_u16(t207, pixels2_14, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_13 =
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  uint16x8_t t208 = vmlaq_u16(t207, pixels2_14, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const uint16x8_t t209 = vmlaq_u16(t208, pixels3_14, t23);
-  const uint8x8_t pixels4_13 =
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  uint16x8_t t209 = vmlaq_u16(t208, pixels3_14, t23);
+  uint8x8_t pixels4_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]), 1));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const uint16x8_t t210 = vmlaq_u16(t209, pixels4_14, t26);
-  const uint8x8_t pixels5_13 =
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  uint16x8_t t210 = vmlaq_u16(t209, pixels4_14, t26);
+  uint8x8_t pixels5_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]), 1));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const uint16x8_t t211 = vmlaq_u16(t210, pixels5_14, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_13 =
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  uint16x8_t t211 = vmlaq_u16(t210, pixels5_14, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]), 1));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const uint16x8_t t212 = vmlaq_u16(t211, pixels6_14, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_13 =
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  uint16x8_t t212 = vmlaq_u16(t211, pixels6_14, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]), 1));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const uint16x8_t t213 = vmlaq_u16(t212, pixels7_14, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
-  const uint8x8_t pixels0_15 =
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  uint16x8_t t213 = vmlaq_u16(t212, pixels7_14, vreinterpretq_u16_s16(t35));
+  uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
+  uint8x8_t pixels0_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]), 1));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const uint16x8_t t234 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_15 =
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  uint16x8_t t234 = vmlaq_u16(k13770, pixels0_16, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]), 1));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const uint16x8_t t235 = vmlaq_u16(t234, pixels1_16, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_15 =
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  uint16x8_t t235 = vmlaq_u16(t234, pixels1_16, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]), 1));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const uint16x8_t t236 = vmlaq_u16(t235, pixels2_16, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_15 =
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  uint16x8_t t236 = vmlaq_u16(t235, pixels2_16, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const uint16x8_t t237 = vmlaq_u16(t236, pixels3_16, t23);
-  const uint8x8_t pixels4_15 =
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  uint16x8_t t237 = vmlaq_u16(t236, pixels3_16, t23);
+  uint8x8_t pixels4_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]), 1));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const uint16x8_t t238 = vmlaq_u16(t237, pixels4_16, t26);
-  const uint8x8_t pixels5_15 =
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  uint16x8_t t238 = vmlaq_u16(t237, pixels4_16, t26);
+  uint8x8_t pixels5_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]), 1));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const uint16x8_t t239 = vmlaq_u16(t238, pixels5_16, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_15 =
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  uint16x8_t t239 = vmlaq_u16(t238, pixels5_16, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]), 1));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const uint16x8_t t240 = vmlaq_u16(t239, pixels6_16, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_15 =
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  uint16x8_t t240 = vmlaq_u16(t239, pixels6_16, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]), 1));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const uint16x8_t t241 = vmlaq_u16(t240, pixels7_16, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t243_sat = vqsubq_u16(t241, k13770);
-  const uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
-  const uint8x8_t pixels0_17 =
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  uint16x8_t t241 = vmlaq_u16(t240, pixels7_16, vreinterpretq_u16_s16(t35));
+  uint16x8_t t243_sat = vqsubq_u16(t241, k13770);
+  uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
+  uint8x8_t pixels0_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]), 1));
-  const uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
-  const uint16x8_t t262 = vmlaq_u16(k13770, pixels0_18, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_17 =
+  uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
+  uint16x8_t t262 = vmlaq_u16(k13770, pixels0_18, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]), 1));
-  const uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
-  const uint16x8_t t263 = vmlaq_u16(t262, pixels1_18, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_17 =
+  uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
+  uint16x8_t t263 = vmlaq_u16(t262, pixels1_18, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]), 1));
-  const uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
-  const uint16x8_t t264 = vmlaq_u16(t263, pixels2_18, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_17 =
+  uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
+  uint16x8_t t264 = vmlaq_u16(t263, pixels2_18, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
-  const uint16x8_t t265 = vmlaq_u16(t264, pixels3_18, t23);
-  const uint8x8_t pixels4_17 =
+  uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
+  uint16x8_t t265 = vmlaq_u16(t264, pixels3_18, t23);
+  uint8x8_t pixels4_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]), 1));
-  const uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
-  const uint16x8_t t266 = vmlaq_u16(t265, pixels4_18, t26);
-  const uint8x8_t pixels5_17 =
+  uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
+  uint16x8_t t266 = vmlaq_u16(t265, pixels4_18, t26);
+  uint8x8_t pixels5_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]), 1));
-  const uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
-  const uint16x8_t t267 = vmlaq_u16(t266, pixels5_18, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_17 =
+  uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
+  uint16x8_t t267 = vmlaq_u16(t266, pixels5_18, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]), 1));
-  const uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
-  const uint16x8_t t268 = vmlaq_u16(t267, pixels6_18, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_17 =
+  uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
+  uint16x8_t t268 = vmlaq_u16(t267, pixels6_18, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_17 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]), 1));
-  const uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
-  const uint16x8_t t269 = vmlaq_u16(t268, pixels7_18, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t271_sat = vqsubq_u16(t269, k13770);
-  const uint8x8_t t272_sat = vqrshrn_n_u16(t271_sat, 7);
-  const uint8x8_t pixels0_19 =
+  uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
+  uint16x8_t t269 = vmlaq_u16(t268, pixels7_18, vreinterpretq_u16_s16(t35));
+  uint16x8_t t271_sat = vqsubq_u16(t269, k13770);
+  uint8x8_t t272_sat = vqrshrn_n_u16(t271_sat, 7);
+  uint8x8_t pixels0_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]), 1));
-  const uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
-  const uint16x8_t t290 = vmlaq_u16(k13770, pixels0_20, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_19 =
+  uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
+  uint16x8_t t290 = vmlaq_u16(k13770, pixels0_20, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]), 1));
-  const uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
-  const uint16x8_t t291 = vmlaq_u16(t290, pixels1_20, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_19 =
+  uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
+  uint16x8_t t291 = vmlaq_u16(t290, pixels1_20, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]), 1));
-  const uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
-  const uint16x8_t t292 = vmlaq_u16(t291, pixels2_20, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_19 =
+  uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
+  uint16x8_t t292 = vmlaq_u16(t291, pixels2_20, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
-  const uint16x8_t t293 = vmlaq_u16(t292, pixels3_20, t23);
-  const uint8x8_t pixels4_19 =
+  uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
+  uint16x8_t t293 = vmlaq_u16(t292, pixels3_20, t23);
+  uint8x8_t pixels4_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]), 1));
-  const uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
-  const uint16x8_t t294 = vmlaq_u16(t293, pixels4_20, t26);
-  const uint8x8_t pixels5_19 =
+  uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
+  uint16x8_t t294 = vmlaq_u16(t293, pixels4_20, t26);
+  uint8x8_t pixels5_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]), 1));
-  const uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
-  const uint16x8_t t295 = vmlaq_u16(t294, pixels5_20, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_19 =
+  uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
+  uint16x8_t t295 = vmlaq_u16(t294, pixels5_20, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]), 1));
-  const uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
-  const uint16x8_t t296 = vmlaq_u16(t295, pixels6_20, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_19 =
+  uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
+  uint16x8_t t296 = vmlaq_u16(t295, pixels6_20, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_19 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]), 1));
-  const uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
-  const uint16x8_t t297 = vmlaq_u16(t296, pixels7_20, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t299_sat = vqsubq_u16(t297, k13770);
-  const uint8x8_t t300_sat = vqrshrn_n_u16(t299_sat, 7);
-  const uint8x8_t pixels0_21 =
+  uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
+  uint16x8_t t297 = vmlaq_u16(t296, pixels7_20, vreinterpretq_u16_s16(t35));
+  uint16x8_t t299_sat = vqsubq_u16(t297, k13770);
+  uint8x8_t t300_sat = vqrshrn_n_u16(t299_sat, 7);
+  uint8x8_t pixels0_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]), 1));
-  const uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
-  const uint16x8_t t318 = vmlaq_u16(k13770, pixels0_22, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_21 =
+  uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
+  uint16x8_t t318 = vmlaq_u16(k13770, pixels0_22, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]), 1));
-  const uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
-  const uint16x8_t t319 = vmlaq_u16(t318, pixels1_22, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_21 =
+  uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
+  uint16x8_t t319 = vmlaq_u16(t318, pixels1_22, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]), 1));
-  const uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
-  const uint16x8_t t320 = vmlaq_u16(t319, pixels2_22, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_21 =
+  uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
+  uint16x8_t t320 = vmlaq_u16(t319, pixels2_22, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
-  const uint16x8_t t321 = vmlaq_u16(t320, pixels3_22, t23);
-  const uint8x8_t pixels4_21 =
+  uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
+  uint16x8_t t321 = vmlaq_u16(t320, pixels3_22, t23);
+  uint8x8_t pixels4_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]), 1));
-  const uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
-  const uint16x8_t t322 = vmlaq_u16(t321, pixels4_22, t26);
-  const uint8x8_t pixels5_21 =
+  uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
+  uint16x8_t t322 = vmlaq_u16(t321, pixels4_22, t26);
+  uint8x8_t pixels5_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]), 1));
-  const uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
-  const uint16x8_t t323 = vmlaq_u16(t322, pixels5_22, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_21 =
+  uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
+  uint16x8_t t323 = vmlaq_u16(t322, pixels5_22, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]), 1));
-  const uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
-  const uint16x8_t t324 = vmlaq_u16(t323, pixels6_22, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_21 =
+  uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
+  uint16x8_t t324 = vmlaq_u16(t323, pixels6_22, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_21 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]), 1));
-  const uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
-  const uint16x8_t t325 = vmlaq_u16(t324, pixels7_22, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t327_sat = vqsubq_u16(t325, k13770);
-  const uint8x8_t t328_sat = vqrshrn_n_u16(t327_sat, 7);
-  const uint8x8_t pixels0_23 =
+  uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
+  uint16x8_t t325 = vmlaq_u16(t324, pixels7_22, vreinterpretq_u16_s16(t35));
+  uint16x8_t t327_sat = vqsubq_u16(t325, k13770);
+  uint8x8_t t328_sat = vqrshrn_n_u16(t327_sat, 7);
+  uint8x8_t pixels0_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]), 1));
-  const uint16x8_t pixels0_24 = vmovl_u8(pixels0_23);
-  const uint16x8_t t346 = vmlaq_u16(k13770, pixels0_24, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_23 =
+  uint16x8_t pixels0_24 = vmovl_u8(pixels0_23);
+  uint16x8_t t346 = vmlaq_u16(k13770, pixels0_24, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]), 1));
-  const uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
-  const uint16x8_t t347 = vmlaq_u16(t346, pixels1_24, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_23 =
+  uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
+  uint16x8_t t347 = vmlaq_u16(t346, pixels1_24, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]), 1));
-  const uint16x8_t pixels2_24 = vmovl_u8(pixels2_23);
-  const uint16x8_t t348 = vmlaq_u16(t347, pixels2_24, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_23 =
+  uint16x8_t pixels2_24 = vmovl_u8(pixels2_23);
+  uint16x8_t t348 = vmlaq_u16(t347, pixels2_24, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]), 1));
-  const uint16x8_t pixels3_24 = vmovl_u8(pixels3_23);
-  const uint16x8_t t349 = vmlaq_u16(t348, pixels3_24, t23);
-  const uint8x8_t pixels4_23 =
+  uint16x8_t pixels3_24 = vmovl_u8(pixels3_23);
+  uint16x8_t t349 = vmlaq_u16(t348, pixels3_24, t23);
+  uint8x8_t pixels4_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]), 1));
-  const uint16x8_t pixels4_24 = vmovl_u8(pixels4_23);
-  const uint16x8_t t350 = vmlaq_u16(t349, pixels4_24, t26);
-  const uint8x8_t pixels5_23 =
+  uint16x8_t pixels4_24 = vmovl_u8(pixels4_23);
+  uint16x8_t t350 = vmlaq_u16(t349, pixels4_24, t26);
+  uint8x8_t pixels5_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]), 1));
-  const uint16x8_t pixels5_24 = vmovl_u8(pixels5_23);
-  const uint16x8_t t351 = vmlaq_u16(t350, pixels5_24, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_23 =
+  uint16x8_t pixels5_24 = vmovl_u8(pixels5_23);
+  uint16x8_t t351 = vmlaq_u16(t350, pixels5_24, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]), 1));
-  const uint16x8_t pixels6_24 = vmovl_u8(pixels6_23);
-  const uint16x8_t t352 = vmlaq_u16(t351, pixels6_24, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_23 =
+  uint16x8_t pixels6_24 = vmovl_u8(pixels6_23);
+  uint16x8_t t352 = vmlaq_u16(t351, pixels6_24, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_23 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]), 1));
-  const uint16x8_t pixels7_24 = vmovl_u8(pixels7_23);
-  const uint16x8_t t353 = vmlaq_u16(t352, pixels7_24, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t355_sat = vqsubq_u16(t353, k13770);
-  const uint8x8_t t356_sat = vqrshrn_n_u16(t355_sat, 7);
-  const uint8x8_t pixels0_25 =
+  uint16x8_t pixels7_24 = vmovl_u8(pixels7_23);
+  uint16x8_t t353 = vmlaq_u16(t352, pixels7_24, vreinterpretq_u16_s16(t35));
+  uint16x8_t t355_sat = vqsubq_u16(t353, k13770);
+  uint8x8_t t356_sat = vqrshrn_n_u16(t355_sat, 7);
+  uint8x8_t pixels0_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]), 1));
-  const uint16x8_t pixels0_26 = vmovl_u8(pixels0_25);
-  const uint16x8_t t374 = vmlaq_u16(k13770, pixels0_26, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_25 =
+  uint16x8_t pixels0_26 = vmovl_u8(pixels0_25);
+  uint16x8_t t374 = vmlaq_u16(k13770, pixels0_26, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]), 1));
-  const uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
-  const uint16x8_t t375 = vmlaq_u16(t374, pixels1_26, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_25 =
+  uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
+  uint16x8_t t375 = vmlaq_u16(t374, pixels1_26, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]), 1));
-  const uint16x8_t pixels2_26 = vmovl_u8(pixels2_25);
-  const uint16x8_t t376 = vmlaq_u16(t375, pixels2_26, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_25 =
+  uint16x8_t pixels2_26 = vmovl_u8(pixels2_25);
+  uint16x8_t t376 = vmlaq_u16(t375, pixels2_26, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]), 1));
-  const uint16x8_t pixels3_26 = vmovl_u8(pixels3_25);
-  const uint16x8_t t377 = vmlaq_u16(t376, pixels3_26, t23);
-  const uint8x8_t pixels4_25 =
+  uint16x8_t pixels3_26 = vmovl_u8(pixels3_25);
+  uint16x8_t t377 = vmlaq_u16(t376, pixels3_26, t23);
+  uint8x8_t pixels4_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]), 1));
-  const uint16x8_t pixels4_26 = vmovl_u8(pixels4_25);
-  const uint16x8_t t378 = vmlaq_u16(t377, pixels4_26, t26);
-  const uint8x8_t pixels5_25 =
+  uint16x8_t pixels4_26 = vmovl_u8(pixels4_25);
+  uint16x8_t t378 = vmlaq_u16(t377, pixels4_26, t26);
+  uint8x8_t pixels5_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]), 1));
-  const uint16x8_t pixels5_26 = vmovl_u8(pixels5_25);
-  const uint16x8_t t379 = vmlaq_u16(t378, pixels5_26, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_25 =
+  uint16x8_t pixels5_26 = vmovl_u8(pixels5_25);
+  uint16x8_t t379 = vmlaq_u16(t378, pixels5_26, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]), 1));
-  const uint16x8_t pixels6_26 = vmovl_u8(pixels6_25);
-  const uint16x8_t t380 = vmlaq_u16(t379, pixels6_26, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_25 =
+  uint16x8_t pixels6_26 = vmovl_u8(pixels6_25);
+  uint16x8_t t380 = vmlaq_u16(t379, pixels6_26, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_25 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]), 1));
-  const uint16x8_t pixels7_26 = vmovl_u8(pixels7_25);
-  const uint16x8_t t381 = vmlaq_u16(t380, pixels7_26, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t383_sat = vqsubq_u16(t381, k13770);
-  const uint8x8_t t384_sat = vqrshrn_n_u16(t383_sat, 7);
-  const uint8x8_t pixels0_27 =
+  uint16x8_t pixels7_26 = vmovl_u8(pixels7_25);
+  uint16x8_t t381 = vmlaq_u16(t380, pixels7_26, vreinterpretq_u16_s16(t35));
+  uint16x8_t t383_sat = vqsubq_u16(t381, k13770);
+  uint8x8_t t384_sat = vqrshrn_n_u16(t383_sat, 7);
+  uint8x8_t pixels0_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-3]), 1));
-  const uint16x8_t pixels0_28 = vmovl_u8(pixels0_27);
-  const uint16x8_t t402 = vmlaq_u16(k13770, pixels0_28, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_27 =
+  uint16x8_t pixels0_28 = vmovl_u8(pixels0_27);
+  uint16x8_t t402 = vmlaq_u16(k13770, pixels0_28, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-2]), 1));
-  const uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
-  const uint16x8_t t403 = vmlaq_u16(t402, pixels1_28, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_27 =
+  uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
+  uint16x8_t t403 = vmlaq_u16(t402, pixels1_28, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-1]), 1));
-  const uint16x8_t pixels2_28 = vmovl_u8(pixels2_27);
-  const uint16x8_t t404 = vmlaq_u16(t403, pixels2_28, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_27 =
+  uint16x8_t pixels2_28 = vmovl_u8(pixels2_27);
+  uint16x8_t t404 = vmlaq_u16(t403, pixels2_28, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]), 1));
-  const uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
-  const uint16x8_t t405 = vmlaq_u16(t404, pixels3_28, t23);
-  const uint8x8_t pixels4_27 =
+  uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
+  uint16x8_t t405 = vmlaq_u16(t404, pixels3_28, t23);
+  uint8x8_t pixels4_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]), 1));
-  const uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
-  const uint16x8_t t406 = vmlaq_u16(t405, pixels4_28, t26);
-  const uint8x8_t pixels5_27 =
+  uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
+  uint16x8_t t406 = vmlaq_u16(t405, pixels4_28, t26);
+  uint8x8_t pixels5_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]), 1));
-  const uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
-  const uint16x8_t t407 = vmlaq_u16(t406, pixels5_28, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_27 =
+  uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
+  uint16x8_t t407 = vmlaq_u16(t406, pixels5_28, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]), 1));
-  const uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
-  const uint16x8_t t408 = vmlaq_u16(t407, pixels6_28, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_27 =
+  uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
+  uint16x8_t t408 = vmlaq_u16(t407, pixels6_28, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_27 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]), 1));
-  const uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
-  const uint16x8_t t409 = vmlaq_u16(t408, pixels7_28, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t411_sat = vqsubq_u16(t409, k13770);
-  const uint8x8_t t412_sat = vqrshrn_n_u16(t411_sat, 7);
-  const uint8x8_t pixels0_29 =
+  uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
+  uint16x8_t t409 = vmlaq_u16(t408, pixels7_28, vreinterpretq_u16_s16(t35));
+  uint16x8_t t411_sat = vqsubq_u16(t409, k13770);
+  uint8x8_t t412_sat = vqrshrn_n_u16(t411_sat, 7);
+  uint8x8_t pixels0_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-3]), 1));
-  const uint16x8_t pixels0_30 = vmovl_u8(pixels0_29);
-  const uint16x8_t t430 = vmlaq_u16(k13770, pixels0_30, vreinterpretq_u16_s16(t14));
-  const uint8x8_t pixels1_29 =
+  uint16x8_t pixels0_30 = vmovl_u8(pixels0_29);
+  uint16x8_t t430 = vmlaq_u16(k13770, pixels0_30, vreinterpretq_u16_s16(t14));
+  uint8x8_t pixels1_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-2]), 1));
-  const uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
-  const uint16x8_t t431 = vmlaq_u16(t430, pixels1_30, vreinterpretq_u16_s16(t17));
-  const uint8x8_t pixels2_29 =
+  uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
+  uint16x8_t t431 = vmlaq_u16(t430, pixels1_30, vreinterpretq_u16_s16(t17));
+  uint8x8_t pixels2_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[-1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-1]), 1));
-  const uint16x8_t pixels2_30 = vmovl_u8(pixels2_29);
-  const uint16x8_t t432 = vmlaq_u16(t431, pixels2_30, vreinterpretq_u16_s16(t20));
-  const uint8x8_t pixels3_29 =
+  uint16x8_t pixels2_30 = vmovl_u8(pixels2_29);
+  uint16x8_t t432 = vmlaq_u16(t431, pixels2_30, vreinterpretq_u16_s16(t20));
+  uint8x8_t pixels3_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]), 1));
-  const uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
-  const uint16x8_t t433 = vmlaq_u16(t432, pixels3_30, t23);
-  const uint8x8_t pixels4_29 =
+  uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
+  uint16x8_t t433 = vmlaq_u16(t432, pixels3_30, t23);
+  uint8x8_t pixels4_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[1],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]), 1));
-  const uint16x8_t pixels4_30 = vmovl_u8(pixels4_29);
-  const uint16x8_t t434 = vmlaq_u16(t433, pixels4_30, t26);
-  const uint8x8_t pixels5_29 =
+  uint16x8_t pixels4_30 = vmovl_u8(pixels4_29);
+  uint16x8_t t434 = vmlaq_u16(t433, pixels4_30, t26);
+  uint8x8_t pixels5_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[2],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]), 1));
-  const uint16x8_t pixels5_30 = vmovl_u8(pixels5_29);
-  const uint16x8_t t435 = vmlaq_u16(t434, pixels5_30, vreinterpretq_u16_s16(t29));
-  const uint8x8_t pixels6_29 =
+  uint16x8_t pixels5_30 = vmovl_u8(pixels5_29);
+  uint16x8_t t435 = vmlaq_u16(t434, pixels5_30, vreinterpretq_u16_s16(t29));
+  uint8x8_t pixels6_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[3],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]), 1));
-  const uint16x8_t pixels6_30 = vmovl_u8(pixels6_29);
-  const uint16x8_t t436 = vmlaq_u16(t435, pixels6_30, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_29 =
+  uint16x8_t pixels6_30 = vmovl_u8(pixels6_29);
+  uint16x8_t t436 = vmlaq_u16(t435, pixels6_30, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_29 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[4],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]), 1));
-  const uint16x8_t pixels7_30 = vmovl_u8(pixels7_29);
-  const uint16x8_t t437 = vmlaq_u16(t436, pixels7_30, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t439_sat = vqsubq_u16(t437, k13770);
-  const uint8x8_t t440_sat = vqrshrn_n_u16(t439_sat, 7);
+  uint16x8_t pixels7_30 = vmovl_u8(pixels7_29);
+  uint16x8_t t437 = vmlaq_u16(t436, pixels7_30, vreinterpretq_u16_s16(t35));
+  uint16x8_t t439_sat = vqsubq_u16(t437, k13770);
+  uint8x8_t t440_sat = vqrshrn_n_u16(t439_sat, 7);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const int32_t filter_4 = filter[0];
-  const int32_t my_2 = my[0];
-  const int32_t t12_3 = (filter_4 * 16) + my_2;
-  const int32_t filter_5 = filter[1];
-  const int32_t my_3 = my[1];
-  const int32_t t12_4 = (filter_5 * 16) + my_3;
-  const uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0])));
-  const uint16x8_t pixels0_31 = vmovl_u8(t48_sat);
-  const uint16x8_t t38_2 = vmlaq_u16(k13770_2, pixels0_31, vreinterpretq_u16_s16(t14_2));
-  const int16x8_t t17_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1])));
-  const uint16x8_t pixels1_31 = vmovl_u8(t76_sat);
-  const uint16x8_t t39_2 = vmlaq_u16(t38_2, pixels1_31, vreinterpretq_u16_s16(t17_2));
-  const int16x8_t t20_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2])));
-  const uint16x8_t pixels2_31 = vmovl_u8(t104_sat);
-  const uint16x8_t t40_2 = vmlaq_u16(t39_2, pixels2_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t23_2 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_3, 0,
+  int32_t filter_4 = filter[0];
+  int32_t my_2 = my[0];
+  int32_t t12_3 = (filter_4 * 16) + my_2;
+  int32_t filter_5 = filter[1];
+  int32_t my_3 = my[1];
+  int32_t t12_4 = (filter_5 * 16) + my_3;
+  uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0])));
+  uint16x8_t pixels0_31 = vmovl_u8(t48_sat);
+  uint16x8_t t38_2 = vmlaq_u16(k13770_2, pixels0_31, vreinterpretq_u16_s16(t14_2));
+  int16x8_t t17_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1])));
+  uint16x8_t pixels1_31 = vmovl_u8(t76_sat);
+  uint16x8_t t39_2 = vmlaq_u16(t38_2, pixels1_31, vreinterpretq_u16_s16(t17_2));
+  int16x8_t t20_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2])));
+  uint16x8_t pixels2_31 = vmovl_u8(t104_sat);
+  uint16x8_t t40_2 = vmlaq_u16(t39_2, pixels2_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t23_2 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_3, 0,
       63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3])));
-  const uint16x8_t pixels3_31 = vmovl_u8(t132_sat);
-  const uint16x8_t t41_2 = vmlaq_u16(t40_2, pixels3_31, t23_2);
-  const uint16x8_t t26_2 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_3, 0,
+  uint16x8_t pixels3_31 = vmovl_u8(t132_sat);
+  uint16x8_t t41_2 = vmlaq_u16(t40_2, pixels3_31, t23_2);
+  uint16x8_t t26_2 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_3, 0,
       63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4])));
-  const uint16x8_t pixels4_31 = vmovl_u8(t160_sat);
-  const uint16x8_t t42_2 = vmlaq_u16(t41_2, pixels4_31, t26_2);
-  const int16x8_t t29_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5])));
-  const uint16x8_t pixels5_31 = vmovl_u8(t188_sat);
-  const uint16x8_t t43_2 = vmlaq_u16(t42_2, pixels5_31, vreinterpretq_u16_s16(t29_2));
-  const int16x8_t t32_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6])));
-  const uint16x8_t pixels6_31 = vmovl_u8(t216_sat);
-  const uint16x8_t t44_2 = vmlaq_u16(t43_2, pixels6_31, vreinterpretq_u16_s16(t32_2));
-  const int16x8_t t35_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7])));
-  const uint16x8_t pixels7_31 = vmovl_u8(t244_sat);
-  const uint16x8_t t45_2 = vmlaq_u16(t44_2, pixels7_31, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t47_sat_2 = vqsubq_u16(t45_2, k13770_2);
-  const uint8x8_t t48_sat_2 = vqrshrn_n_u16(t47_sat_2, 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  uint16x8_t pixels4_31 = vmovl_u8(t160_sat);
+  uint16x8_t t42_2 = vmlaq_u16(t41_2, pixels4_31, t26_2);
+  int16x8_t t29_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5])));
+  uint16x8_t pixels5_31 = vmovl_u8(t188_sat);
+  uint16x8_t t43_2 = vmlaq_u16(t42_2, pixels5_31, vreinterpretq_u16_s16(t29_2));
+  int16x8_t t32_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6])));
+  uint16x8_t pixels6_31 = vmovl_u8(t216_sat);
+  uint16x8_t t44_2 = vmlaq_u16(t43_2, pixels6_31, vreinterpretq_u16_s16(t32_2));
+  int16x8_t t35_2 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7])));
+  uint16x8_t pixels7_31 = vmovl_u8(t244_sat);
+  uint16x8_t t45_2 = vmlaq_u16(t44_2, pixels7_31, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t47_sat_2 = vqsubq_u16(t45_2, k13770_2);
+  uint8x8_t t48_sat_2 = vqrshrn_n_u16(t47_sat_2, 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat_2);
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat_2);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 1);
-  const uint16x8_t t62 = vmlaq_u16(k13770_2, pixels1_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t63 = vmlaq_u16(t62, pixels2_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t64 = vmlaq_u16(t63, pixels3_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t65 = vmlaq_u16(t64, pixels4_31, t23_2);
-  const uint16x8_t t66_2 = vmlaq_u16(t65, pixels5_31, t26_2);
-  const uint16x8_t t67_2 = vmlaq_u16(t66_2, pixels6_31, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t68_2 = vmlaq_u16(t67_2, pixels7_31, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_32 = vmovl_u8(t272_sat);
-  const uint16x8_t t69_2 = vmlaq_u16(t68_2, pixels7_32, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t71_sat = vqsubq_u16(t69_2, k13770_2);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
-  const uint8x8_t t74 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint16x8_t t62 = vmlaq_u16(k13770_2, pixels1_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t63 = vmlaq_u16(t62, pixels2_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t64 = vmlaq_u16(t63, pixels3_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t65 = vmlaq_u16(t64, pixels4_31, t23_2);
+  uint16x8_t t66_2 = vmlaq_u16(t65, pixels5_31, t26_2);
+  uint16x8_t t67_2 = vmlaq_u16(t66_2, pixels6_31, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t68_2 = vmlaq_u16(t67_2, pixels7_31, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_32 = vmovl_u8(t272_sat);
+  uint16x8_t t69_2 = vmlaq_u16(t68_2, pixels7_32, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t71_sat = vqsubq_u16(t69_2, k13770_2);
+  uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
+  uint8x8_t t74 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 1);
-  const uint16x8_t t86 = vmlaq_u16(k13770_2, pixels2_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t87 = vmlaq_u16(t86, pixels3_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t88 = vmlaq_u16(t87, pixels4_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t89 = vmlaq_u16(t88, pixels5_31, t23_2);
-  const uint16x8_t t90 = vmlaq_u16(t89, pixels6_31, t26_2);
-  const uint16x8_t t91 = vmlaq_u16(t90, pixels7_31, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t92 = vmlaq_u16(t91, pixels7_32, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_33 = vmovl_u8(t300_sat);
-  const uint16x8_t t93 = vmlaq_u16(t92, pixels7_33, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t95_sat = vqsubq_u16(t93, k13770_2);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
-  const uint8x8_t t98_2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint16x8_t t86 = vmlaq_u16(k13770_2, pixels2_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t87 = vmlaq_u16(t86, pixels3_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t88 = vmlaq_u16(t87, pixels4_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t89 = vmlaq_u16(t88, pixels5_31, t23_2);
+  uint16x8_t t90 = vmlaq_u16(t89, pixels6_31, t26_2);
+  uint16x8_t t91 = vmlaq_u16(t90, pixels7_31, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t92 = vmlaq_u16(t91, pixels7_32, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_33 = vmovl_u8(t300_sat);
+  uint16x8_t t93 = vmlaq_u16(t92, pixels7_33, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t95_sat = vqsubq_u16(t93, k13770_2);
+  uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
+  uint8x8_t t98_2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint8x8_t t100_2 = vrhadd_u8(t98_2, t96_sat);
+  uint8x8_t t100_2 = vrhadd_u8(t98_2, t96_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t100_2), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t100_2), 1);
-  const uint16x8_t t110 = vmlaq_u16(k13770_2, pixels3_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t111 = vmlaq_u16(t110, pixels4_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t112 = vmlaq_u16(t111, pixels5_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t113 = vmlaq_u16(t112, pixels6_31, t23_2);
-  const uint16x8_t t114 = vmlaq_u16(t113, pixels7_31, t26_2);
-  const uint16x8_t t115 = vmlaq_u16(t114, pixels7_32, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t116 = vmlaq_u16(t115, pixels7_33, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_34 = vmovl_u8(t328_sat);
-  const uint16x8_t t117 = vmlaq_u16(t116, pixels7_34, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t119_sat = vqsubq_u16(t117, k13770_2);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
-  const uint8x8_t t122_2 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint16x8_t t110 = vmlaq_u16(k13770_2, pixels3_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t111 = vmlaq_u16(t110, pixels4_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t112 = vmlaq_u16(t111, pixels5_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t113 = vmlaq_u16(t112, pixels6_31, t23_2);
+  uint16x8_t t114 = vmlaq_u16(t113, pixels7_31, t26_2);
+  uint16x8_t t115 = vmlaq_u16(t114, pixels7_32, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t116 = vmlaq_u16(t115, pixels7_33, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_34 = vmovl_u8(t328_sat);
+  uint16x8_t t117 = vmlaq_u16(t116, pixels7_34, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t119_sat = vqsubq_u16(t117, k13770_2);
+  uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
+  uint8x8_t t122_2 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint8x8_t t124_2 = vrhadd_u8(t122_2, t120_sat);
+  uint8x8_t t124_2 = vrhadd_u8(t122_2, t120_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t124_2), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t124_2), 1);
-  const uint16x8_t t134 = vmlaq_u16(k13770_2, pixels4_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t135 = vmlaq_u16(t134, pixels5_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t136 = vmlaq_u16(t135, pixels6_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t137 = vmlaq_u16(t136, pixels7_31, t23_2);
-  const uint16x8_t t138 = vmlaq_u16(t137, pixels7_32, t26_2);
-  const uint16x8_t t139 = vmlaq_u16(t138, pixels7_33, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t140 = vmlaq_u16(t139, pixels7_34, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_35 = vmovl_u8(t356_sat);
-  const uint16x8_t t141 = vmlaq_u16(t140, pixels7_35, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t143_sat = vqsubq_u16(t141, k13770_2);
-  const uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
-  const uint8x8_t t146 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
+  uint16x8_t t134 = vmlaq_u16(k13770_2, pixels4_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t135 = vmlaq_u16(t134, pixels5_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t136 = vmlaq_u16(t135, pixels6_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t137 = vmlaq_u16(t136, pixels7_31, t23_2);
+  uint16x8_t t138 = vmlaq_u16(t137, pixels7_32, t26_2);
+  uint16x8_t t139 = vmlaq_u16(t138, pixels7_33, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t140 = vmlaq_u16(t139, pixels7_34, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_35 = vmovl_u8(t356_sat);
+  uint16x8_t t141 = vmlaq_u16(t140, pixels7_35, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t143_sat = vqsubq_u16(t141, k13770_2);
+  uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
+  uint8x8_t t146 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]), 1));
-  const uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
+  uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 1);
-  const uint16x8_t t158 = vmlaq_u16(k13770_2, pixels5_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t159 = vmlaq_u16(t158, pixels6_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t160 = vmlaq_u16(t159, pixels7_31, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t161 = vmlaq_u16(t160, pixels7_32, t23_2);
-  const uint16x8_t t162 = vmlaq_u16(t161, pixels7_33, t26_2);
-  const uint16x8_t t163 = vmlaq_u16(t162, pixels7_34, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t164 = vmlaq_u16(t163, pixels7_35, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_36 = vmovl_u8(t384_sat);
-  const uint16x8_t t165 = vmlaq_u16(t164, pixels7_36, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t167_sat = vqsubq_u16(t165, k13770_2);
-  const uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
-  const uint8x8_t t170 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
+  uint16x8_t t158 = vmlaq_u16(k13770_2, pixels5_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t159 = vmlaq_u16(t158, pixels6_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t160 = vmlaq_u16(t159, pixels7_31, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t161 = vmlaq_u16(t160, pixels7_32, t23_2);
+  uint16x8_t t162 = vmlaq_u16(t161, pixels7_33, t26_2);
+  uint16x8_t t163 = vmlaq_u16(t162, pixels7_34, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t164 = vmlaq_u16(t163, pixels7_35, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_36 = vmovl_u8(t384_sat);
+  uint16x8_t t165 = vmlaq_u16(t164, pixels7_36, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t167_sat = vqsubq_u16(t165, k13770_2);
+  uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
+  uint8x8_t t170 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]), 1));
-  const uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
+  uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 1);
-  const uint16x8_t t182_2 = vmlaq_u16(k13770_2, pixels6_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t183_2 = vmlaq_u16(t182_2, pixels7_31, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t184_2 = vmlaq_u16(t183_2, pixels7_32, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t185_2 = vmlaq_u16(t184_2, pixels7_33, t23_2);
-  const uint16x8_t t186 = vmlaq_u16(t185_2, pixels7_34, t26_2);
-  const uint16x8_t t187 = vmlaq_u16(t186, pixels7_35, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t188 = vmlaq_u16(t187, pixels7_36, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_37 = vmovl_u8(t412_sat);
-  const uint16x8_t t189 = vmlaq_u16(t188, pixels7_37, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t191_sat = vqsubq_u16(t189, k13770_2);
-  const uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
-  const uint8x8_t t194 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
+  uint16x8_t t182_2 = vmlaq_u16(k13770_2, pixels6_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t183_2 = vmlaq_u16(t182_2, pixels7_31, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t184_2 = vmlaq_u16(t183_2, pixels7_32, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t185_2 = vmlaq_u16(t184_2, pixels7_33, t23_2);
+  uint16x8_t t186 = vmlaq_u16(t185_2, pixels7_34, t26_2);
+  uint16x8_t t187 = vmlaq_u16(t186, pixels7_35, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t188 = vmlaq_u16(t187, pixels7_36, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_37 = vmovl_u8(t412_sat);
+  uint16x8_t t189 = vmlaq_u16(t188, pixels7_37, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t191_sat = vqsubq_u16(t189, k13770_2);
+  uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
+  uint8x8_t t194 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]), 1));
-  const uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
+  uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 1);
-  const uint16x8_t t206_2 = vmlaq_u16(k13770_2, pixels7_31, vreinterpretq_u16_s16(t14_2));
-  const uint16x8_t t207_2 = vmlaq_u16(t206_2, pixels7_32, vreinterpretq_u16_s16(t17_2));
-  const uint16x8_t t208_2 = vmlaq_u16(t207_2, pixels7_33, vreinterpretq_u16_s16(t20_2));
-  const uint16x8_t t209_2 = vmlaq_u16(t208_2, pixels7_34, t23_2);
-  const uint16x8_t t210_2 = vmlaq_u16(t209_2, pixels7_35, t26_2);
-  const uint16x8_t t211_2 = vmlaq_u16(t210_2, pixels7_36, vreinterpretq_u16_s16(t29_2));
-  const uint16x8_t t212_2 = vmlaq_u16(t211_2, pixels7_37, vreinterpretq_u16_s16(t32_2));
-  const uint16x8_t pixels7_38 = vmovl_u8(t440_sat);
-  const uint16x8_t t213_2 = vmlaq_u16(t212_2, pixels7_38, vreinterpretq_u16_s16(t35_2));
-  const uint16x8_t t215_sat_2 = vqsubq_u16(t213_2, k13770_2);
-  const uint8x8_t t216_sat_2 = vqrshrn_n_u16(t215_sat_2, 7);
-  const uint8x8_t t218 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
+  uint16x8_t t206_2 = vmlaq_u16(k13770_2, pixels7_31, vreinterpretq_u16_s16(t14_2));
+  uint16x8_t t207_2 = vmlaq_u16(t206_2, pixels7_32, vreinterpretq_u16_s16(t17_2));
+  uint16x8_t t208_2 = vmlaq_u16(t207_2, pixels7_33, vreinterpretq_u16_s16(t20_2));
+  uint16x8_t t209_2 = vmlaq_u16(t208_2, pixels7_34, t23_2);
+  uint16x8_t t210_2 = vmlaq_u16(t209_2, pixels7_35, t26_2);
+  uint16x8_t t211_2 = vmlaq_u16(t210_2, pixels7_36, vreinterpretq_u16_s16(t29_2));
+  uint16x8_t t212_2 = vmlaq_u16(t211_2, pixels7_37, vreinterpretq_u16_s16(t32_2));
+  uint16x8_t pixels7_38 = vmovl_u8(t440_sat);
+  uint16x8_t t213_2 = vmlaq_u16(t212_2, pixels7_38, vreinterpretq_u16_s16(t35_2));
+  uint16x8_t t215_sat_2 = vqsubq_u16(t213_2, k13770_2);
+  uint8x8_t t216_sat_2 = vqrshrn_n_u16(t215_sat_2, 7);
+  uint8x8_t t218 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]), 1));
-  const uint8x8_t t220 = vrhadd_u8(t218, t216_sat_2);
+  uint8x8_t t220 = vrhadd_u8(t218, t216_sat_2);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 1);
 }
@@ -975,832 +960,591 @@ static inline void one_item_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst, ptrdiff
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + mx;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)t14);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_3 =
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)), (int16_t)t17);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
-  const uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
-  const uint8x8_t pixels0_5 =
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)), (int16_t)t20);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)), (int16_t)t23);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)), (int16_t)t26);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)), (int16_t)t29);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
+  uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_6)), (int16_t)t14);
-  const uint8x8_t pixels1_5 =
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_5 =
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)), (int16_t)t17);
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
-  const uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
-  const uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)), (int16_t)t20);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)), (int16_t)t23);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)), (int16_t)t26);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)), (int16_t)t29);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
+  uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_8)), (int16_t)t14);
-  const uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)), (int16_t)t17);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)), (int16_t)t20);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)), (int16_t)t23);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)), (int16_t)t26);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)), (int16_t)t29);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_10)), (int16_t)t14);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
-  const uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)), (int16_t)t17);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)), (int16_t)t20);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)), (int16_t)t23);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)), (int16_t)t26);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)), (int16_t)t29);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
+  uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_12)), (int16_t)t14);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
-  const uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
-  const uint8x8_t pixels0_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)), (int16_t)t17);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)), (int16_t)t20);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)), (int16_t)t23);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)), (int16_t)t26);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)), (int16_t)t29);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
+  uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
+  uint8x8_t pixels0_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_14)), (int16_t)t14);
-  const uint8x8_t pixels1_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
-  const uint8x8_t pixels0_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)), (int16_t)t17);
+  uint8x8_t pixels2_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)), (int16_t)t20);
+  uint8x8_t pixels3_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)), (int16_t)t23);
+  uint8x8_t pixels4_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)), (int16_t)t26);
+  uint8x8_t pixels5_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)), (int16_t)t29);
+  uint8x8_t pixels6_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
+  uint8x8_t pixels0_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_16)), (int16_t)t14);
-  const uint8x8_t pixels1_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
-  const uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
-  const uint8x8_t pixels0_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
-  const int16x4_t t262 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)), (int16_t)t17);
+  uint8x8_t pixels2_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)), (int16_t)t20);
+  uint8x8_t pixels3_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)), (int16_t)t23);
+  uint8x8_t pixels4_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)), (int16_t)t26);
+  uint8x8_t pixels5_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)), (int16_t)t29);
+  uint8x8_t pixels6_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
+  uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
+  uint8x8_t pixels0_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
+  int16x4_t t262 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_18)), (int16_t)t14);
-  const uint8x8_t pixels1_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
-  const int16x4_t t263 = vmla_n_s16(t262, vreinterpret_s16_u16(vget_low_u16(pixels1_18)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
-  const int16x4_t t264 = vmla_n_s16(t263, vreinterpret_s16_u16(vget_low_u16(pixels2_18)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
-  const int16x4_t t265 = vmla_n_s16(t264, vreinterpret_s16_u16(vget_low_u16(pixels3_18)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
-  const int16x4_t t266 = vmla_n_s16(t265, vreinterpret_s16_u16(vget_low_u16(pixels4_18)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
-  const int16x4_t t267 = vmla_n_s16(t266, vreinterpret_s16_u16(vget_low_u16(pixels5_18)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
-  const int16x4_t t268 = vmla_n_s16(t267, vreinterpret_s16_u16(vget_low_u16(pixels6_18)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
-  const int16x4_t t269 = vmla_n_s16(t268, vreinterpret_s16_u16(vget_low_u16(pixels7_18)),
-      (int16_t)t35);
-  const uint16x4_t t271_sat = vqsub_u16(vreinterpret_u16_s16(t269), k13770);
-  const uint8x8_t t272_sat = vqrshrn_n_u16(daedalus_quad_u16(t271_sat), 7);
-  const uint8x8_t pixels0_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
-  const int16x4_t t290 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
+  int16x4_t t263 = vmla_n_s16(t262, vreinterpret_s16_u16(vget_low_u16(pixels1_18)), (int16_t)t17);
+  uint8x8_t pixels2_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
+  int16x4_t t264 = vmla_n_s16(t263, vreinterpret_s16_u16(vget_low_u16(pixels2_18)), (int16_t)t20);
+  uint8x8_t pixels3_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
+  int16x4_t t265 = vmla_n_s16(t264, vreinterpret_s16_u16(vget_low_u16(pixels3_18)), (int16_t)t23);
+  uint8x8_t pixels4_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
+  int16x4_t t266 = vmla_n_s16(t265, vreinterpret_s16_u16(vget_low_u16(pixels4_18)), (int16_t)t26);
+  uint8x8_t pixels5_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
+  int16x4_t t267 = vmla_n_s16(t266, vreinterpret_s16_u16(vget_low_u16(pixels5_18)), (int16_t)t29);
+  uint8x8_t pixels6_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
+  int16x4_t t268 = vmla_n_s16(t267, vreinterpret_s16_u16(vget_low_u16(pixels6_18)), (int16_t)t32);
+  uint8x8_t pixels7_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
+  int16x4_t t269 = vmla_n_s16(t268, vreinterpret_s16_u16(vget_low_u16(pixels7_18)), (int16_t)t35);
+  uint16x4_t t271_sat = vqsub_u16(vreinterpret_u16_s16(t269), k13770);
+  uint8x8_t t272_sat = vqrshrn_n_u16(daedalus_quad_u16(t271_sat), 7);
+  uint8x8_t pixels0_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
+  int16x4_t t290 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_20)), (int16_t)t14);
-  const uint8x8_t pixels1_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
-  const int16x4_t t291 = vmla_n_s16(t290, vreinterpret_s16_u16(vget_low_u16(pixels1_20)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
-  const int16x4_t t292 = vmla_n_s16(t291, vreinterpret_s16_u16(vget_low_u16(pixels2_20)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
-  const int16x4_t t293 = vmla_n_s16(t292, vreinterpret_s16_u16(vget_low_u16(pixels3_20)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
-  const int16x4_t t294 = vmla_n_s16(t293, vreinterpret_s16_u16(vget_low_u16(pixels4_20)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
-  const int16x4_t t295 = vmla_n_s16(t294, vreinterpret_s16_u16(vget_low_u16(pixels5_20)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
-  const int16x4_t t296 = vmla_n_s16(t295, vreinterpret_s16_u16(vget_low_u16(pixels6_20)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
-  const int16x4_t t297 = vmla_n_s16(t296, vreinterpret_s16_u16(vget_low_u16(pixels7_20)),
-      (int16_t)t35);
-  const uint16x4_t t299_sat = vqsub_u16(vreinterpret_u16_s16(t297), k13770);
-  const uint8x8_t t300_sat = vqrshrn_n_u16(daedalus_quad_u16(t299_sat), 7);
-  const uint8x8_t pixels0_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
-  const int16x4_t t318 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
+  int16x4_t t291 = vmla_n_s16(t290, vreinterpret_s16_u16(vget_low_u16(pixels1_20)), (int16_t)t17);
+  uint8x8_t pixels2_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
+  int16x4_t t292 = vmla_n_s16(t291, vreinterpret_s16_u16(vget_low_u16(pixels2_20)), (int16_t)t20);
+  uint8x8_t pixels3_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
+  int16x4_t t293 = vmla_n_s16(t292, vreinterpret_s16_u16(vget_low_u16(pixels3_20)), (int16_t)t23);
+  uint8x8_t pixels4_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
+  int16x4_t t294 = vmla_n_s16(t293, vreinterpret_s16_u16(vget_low_u16(pixels4_20)), (int16_t)t26);
+  uint8x8_t pixels5_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
+  int16x4_t t295 = vmla_n_s16(t294, vreinterpret_s16_u16(vget_low_u16(pixels5_20)), (int16_t)t29);
+  uint8x8_t pixels6_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
+  int16x4_t t296 = vmla_n_s16(t295, vreinterpret_s16_u16(vget_low_u16(pixels6_20)), (int16_t)t32);
+  uint8x8_t pixels7_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
+  int16x4_t t297 = vmla_n_s16(t296, vreinterpret_s16_u16(vget_low_u16(pixels7_20)), (int16_t)t35);
+  uint16x4_t t299_sat = vqsub_u16(vreinterpret_u16_s16(t297), k13770);
+  uint8x8_t t300_sat = vqrshrn_n_u16(daedalus_quad_u16(t299_sat), 7);
+  uint8x8_t pixels0_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
+  int16x4_t t318 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_22)), (int16_t)t14);
-  const uint8x8_t pixels1_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
-  const int16x4_t t319 = vmla_n_s16(t318, vreinterpret_s16_u16(vget_low_u16(pixels1_22)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
-  const int16x4_t t320 = vmla_n_s16(t319, vreinterpret_s16_u16(vget_low_u16(pixels2_22)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
-  const int16x4_t t321 = vmla_n_s16(t320, vreinterpret_s16_u16(vget_low_u16(pixels3_22)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
-  const int16x4_t t322 = vmla_n_s16(t321, vreinterpret_s16_u16(vget_low_u16(pixels4_22)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
-  const int16x4_t t323 = vmla_n_s16(t322, vreinterpret_s16_u16(vget_low_u16(pixels5_22)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
-  const int16x4_t t324 = vmla_n_s16(t323, vreinterpret_s16_u16(vget_low_u16(pixels6_22)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
-  const int16x4_t t325 = vmla_n_s16(t324, vreinterpret_s16_u16(vget_low_u16(pixels7_22)),
-      (int16_t)t35);
-  const uint16x4_t t327_sat = vqsub_u16(vreinterpret_u16_s16(t325), k13770);
-  const uint8x8_t t328_sat = vqrshrn_n_u16(daedalus_quad_u16(t327_sat), 7);
-  const uint8x8_t pixels0_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]));
-  const uint16x8_t pixels0_24 = vmovl_u8(pixels0_23);
-  const int16x4_t t346 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
+  int16x4_t t319 = vmla_n_s16(t318, vreinterpret_s16_u16(vget_low_u16(pixels1_22)), (int16_t)t17);
+  uint8x8_t pixels2_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
+  int16x4_t t320 = vmla_n_s16(t319, vreinterpret_s16_u16(vget_low_u16(pixels2_22)), (int16_t)t20);
+  uint8x8_t pixels3_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
+  int16x4_t t321 = vmla_n_s16(t320, vreinterpret_s16_u16(vget_low_u16(pixels3_22)), (int16_t)t23);
+  uint8x8_t pixels4_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
+  int16x4_t t322 = vmla_n_s16(t321, vreinterpret_s16_u16(vget_low_u16(pixels4_22)), (int16_t)t26);
+  uint8x8_t pixels5_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
+  int16x4_t t323 = vmla_n_s16(t322, vreinterpret_s16_u16(vget_low_u16(pixels5_22)), (int16_t)t29);
+  uint8x8_t pixels6_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
+  int16x4_t t324 = vmla_n_s16(t323, vreinterpret_s16_u16(vget_low_u16(pixels6_22)), (int16_t)t32);
+  uint8x8_t pixels7_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
+  int16x4_t t325 = vmla_n_s16(t324, vreinterpret_s16_u16(vget_low_u16(pixels7_22)), (int16_t)t35);
+  uint16x4_t t327_sat = vqsub_u16(vreinterpret_u16_s16(t325), k13770);
+  uint8x8_t t328_sat = vqrshrn_n_u16(daedalus_quad_u16(t327_sat), 7);
+  uint8x8_t pixels0_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-3]));
+  uint16x8_t pixels0_24 = vmovl_u8(pixels0_23);
+  int16x4_t t346 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_24)), (int16_t)t14);
-  const uint8x8_t pixels1_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]));
-  const uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
-  const int16x4_t t347 = vmla_n_s16(t346, vreinterpret_s16_u16(vget_low_u16(pixels1_24)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]));
-  const uint16x8_t pixels2_24 = vmovl_u8(pixels2_23);
-  const int16x4_t t348 = vmla_n_s16(t347, vreinterpret_s16_u16(vget_low_u16(pixels2_24)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
-  const uint16x8_t pixels3_24 = vmovl_u8(pixels3_23);
-  const int16x4_t t349 = vmla_n_s16(t348, vreinterpret_s16_u16(vget_low_u16(pixels3_24)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]));
-  const uint16x8_t pixels4_24 = vmovl_u8(pixels4_23);
-  const int16x4_t t350 = vmla_n_s16(t349, vreinterpret_s16_u16(vget_low_u16(pixels4_24)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]));
-  const uint16x8_t pixels5_24 = vmovl_u8(pixels5_23);
-  const int16x4_t t351 = vmla_n_s16(t350, vreinterpret_s16_u16(vget_low_u16(pixels5_24)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]));
-  const uint16x8_t pixels6_24 = vmovl_u8(pixels6_23);
-  const int16x4_t t352 = vmla_n_s16(t351, vreinterpret_s16_u16(vget_low_u16(pixels6_24)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_23 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]));
-  const uint16x8_t pixels7_24 = vmovl_u8(pixels7_23);
-  const int16x4_t t353 = vmla_n_s16(t352, vreinterpret_s16_u16(vget_low_u16(pixels7_24)),
-      (int16_t)t35);
-  const uint16x4_t t355_sat = vqsub_u16(vreinterpret_u16_s16(t353), k13770);
-  const uint8x8_t t356_sat = vqrshrn_n_u16(daedalus_quad_u16(t355_sat), 7);
-  const uint8x8_t pixels0_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]));
-  const uint16x8_t pixels0_26 = vmovl_u8(pixels0_25);
-  const int16x4_t t374 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels1_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-2]));
+  uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
+  int16x4_t t347 = vmla_n_s16(t346, vreinterpret_s16_u16(vget_low_u16(pixels1_24)), (int16_t)t17);
+  uint8x8_t pixels2_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[-1]));
+  uint16x8_t pixels2_24 = vmovl_u8(pixels2_23);
+  int16x4_t t348 = vmla_n_s16(t347, vreinterpret_s16_u16(vget_low_u16(pixels2_24)), (int16_t)t20);
+  uint8x8_t pixels3_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
+  uint16x8_t pixels3_24 = vmovl_u8(pixels3_23);
+  int16x4_t t349 = vmla_n_s16(t348, vreinterpret_s16_u16(vget_low_u16(pixels3_24)), (int16_t)t23);
+  uint8x8_t pixels4_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[1]));
+  uint16x8_t pixels4_24 = vmovl_u8(pixels4_23);
+  int16x4_t t350 = vmla_n_s16(t349, vreinterpret_s16_u16(vget_low_u16(pixels4_24)), (int16_t)t26);
+  uint8x8_t pixels5_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[2]));
+  uint16x8_t pixels5_24 = vmovl_u8(pixels5_23);
+  int16x4_t t351 = vmla_n_s16(t350, vreinterpret_s16_u16(vget_low_u16(pixels5_24)), (int16_t)t29);
+  uint8x8_t pixels6_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[3]));
+  uint16x8_t pixels6_24 = vmovl_u8(pixels6_23);
+  int16x4_t t352 = vmla_n_s16(t351, vreinterpret_s16_u16(vget_low_u16(pixels6_24)), (int16_t)t32);
+  uint8x8_t pixels7_23 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[4]));
+  uint16x8_t pixels7_24 = vmovl_u8(pixels7_23);
+  int16x4_t t353 = vmla_n_s16(t352, vreinterpret_s16_u16(vget_low_u16(pixels7_24)), (int16_t)t35);
+  uint16x4_t t355_sat = vqsub_u16(vreinterpret_u16_s16(t353), k13770);
+  uint8x8_t t356_sat = vqrshrn_n_u16(daedalus_quad_u16(t355_sat), 7);
+  uint8x8_t pixels0_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-3]));
+  uint16x8_t pixels0_26 = vmovl_u8(pixels0_25);
+  int16x4_t t374 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_26)), (int16_t)t14);
-  const uint8x8_t pixels1_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]));
-  const uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
-  const int16x4_t t375 = vmla_n_s16(t374, vreinterpret_s16_u16(vget_low_u16(pixels1_26)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]));
-  const uint16x8_t pixels2_26 = vmovl_u8(pixels2_25);
-  const int16x4_t t376 = vmla_n_s16(t375, vreinterpret_s16_u16(vget_low_u16(pixels2_26)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
-  const uint16x8_t pixels3_26 = vmovl_u8(pixels3_25);
-  const int16x4_t t377 = vmla_n_s16(t376, vreinterpret_s16_u16(vget_low_u16(pixels3_26)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]));
-  const uint16x8_t pixels4_26 = vmovl_u8(pixels4_25);
-  const int16x4_t t378 = vmla_n_s16(t377, vreinterpret_s16_u16(vget_low_u16(pixels4_26)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]));
-  const uint16x8_t pixels5_26 = vmovl_u8(pixels5_25);
-  const int16x4_t t379 = vmla_n_s16(t378, vreinterpret_s16_u16(vget_low_u16(pixels5_26)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]));
-  const uint16x8_t pixels6_26 = vmovl_u8(pixels6_25);
-  const int16x4_t t380 = vmla_n_s16(t379, vreinterpret_s16_u16(vget_low_u16(pixels6_26)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_25 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]));
-  const uint16x8_t pixels7_26 = vmovl_u8(pixels7_25);
-  const int16x4_t t381 = vmla_n_s16(t380, vreinterpret_s16_u16(vget_low_u16(pixels7_26)),
-      (int16_t)t35);
-  const uint16x4_t t383_sat = vqsub_u16(vreinterpret_u16_s16(t381), k13770);
-  const uint8x8_t t384_sat = vqrshrn_n_u16(daedalus_quad_u16(t383_sat), 7);
-  const uint8x8_t pixels0_27 =
+  uint8x8_t pixels1_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-2]));
+  uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
+  int16x4_t t375 = vmla_n_s16(t374, vreinterpret_s16_u16(vget_low_u16(pixels1_26)), (int16_t)t17);
+  uint8x8_t pixels2_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[-1]));
+  uint16x8_t pixels2_26 = vmovl_u8(pixels2_25);
+  int16x4_t t376 = vmla_n_s16(t375, vreinterpret_s16_u16(vget_low_u16(pixels2_26)), (int16_t)t20);
+  uint8x8_t pixels3_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
+  uint16x8_t pixels3_26 = vmovl_u8(pixels3_25);
+  int16x4_t t377 = vmla_n_s16(t376, vreinterpret_s16_u16(vget_low_u16(pixels3_26)), (int16_t)t23);
+  uint8x8_t pixels4_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[1]));
+  uint16x8_t pixels4_26 = vmovl_u8(pixels4_25);
+  int16x4_t t378 = vmla_n_s16(t377, vreinterpret_s16_u16(vget_low_u16(pixels4_26)), (int16_t)t26);
+  uint8x8_t pixels5_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[2]));
+  uint16x8_t pixels5_26 = vmovl_u8(pixels5_25);
+  int16x4_t t379 = vmla_n_s16(t378, vreinterpret_s16_u16(vget_low_u16(pixels5_26)), (int16_t)t29);
+  uint8x8_t pixels6_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[3]));
+  uint16x8_t pixels6_26 = vmovl_u8(pixels6_25);
+  int16x4_t t380 = vmla_n_s16(t379, vreinterpret_s16_u16(vget_low_u16(pixels6_26)), (int16_t)t32);
+  uint8x8_t pixels7_25 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[4]));
+  uint16x8_t pixels7_26 = vmovl_u8(pixels7_25);
+  int16x4_t t381 = vmla_n_s16(t380, vreinterpret_s16_u16(vget_low_u16(pixels7_26)), (int16_t)t35);
+  uint16x4_t t383_sat = vqsub_u16(vreinterpret_u16_s16(t381), k13770);
+  uint8x8_t t384_sat = vqrshrn_n_u16(daedalus_quad_u16(t383_sat), 7);
+  uint8x8_t pixels0_27 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-3]));
-  const uint16x8_t pixels0_28 = vmovl_u8(pixels0_27);
-  const int16x4_t t402 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_28 = vmovl_u8(pixels0_27);
+  int16x4_t t402 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_28)), (int16_t)t14);
-  const uint8x8_t pixels1_27 =
+  uint8x8_t pixels1_27 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-2]));
-  const uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
-  const int16x4_t t403 = vmla_n_s16(t402, vreinterpret_s16_u16(vget_low_u16(pixels1_28)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_27 =
+  uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
+  int16x4_t t403 = vmla_n_s16(t402, vreinterpret_s16_u16(vget_low_u16(pixels1_28)), (int16_t)t17);
+  uint8x8_t pixels2_27 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[-1]));
-  const uint16x8_t pixels2_28 = vmovl_u8(pixels2_27);
-  const int16x4_t t404 = vmla_n_s16(t403, vreinterpret_s16_u16(vget_low_u16(pixels2_28)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_27 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
-  const uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
-  const int16x4_t t405 = vmla_n_s16(t404, vreinterpret_s16_u16(vget_low_u16(pixels3_28)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_27 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]));
-  const uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
-  const int16x4_t t406 = vmla_n_s16(t405, vreinterpret_s16_u16(vget_low_u16(pixels4_28)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_27 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]));
-  const uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
-  const int16x4_t t407 = vmla_n_s16(t406, vreinterpret_s16_u16(vget_low_u16(pixels5_28)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_27 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]));
-  const uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
-  const int16x4_t t408 = vmla_n_s16(t407, vreinterpret_s16_u16(vget_low_u16(pixels6_28)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_27 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]));
-  const uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
-  const int16x4_t t409 = vmla_n_s16(t408, vreinterpret_s16_u16(vget_low_u16(pixels7_28)),
-      (int16_t)t35);
-  const uint16x4_t t411_sat = vqsub_u16(vreinterpret_u16_s16(t409), k13770);
-  const uint8x8_t t412_sat = vqrshrn_n_u16(daedalus_quad_u16(t411_sat), 7);
-  const uint8x8_t pixels0_29 =
+  uint16x8_t pixels2_28 = vmovl_u8(pixels2_27);
+  int16x4_t t404 = vmla_n_s16(t403, vreinterpret_s16_u16(vget_low_u16(pixels2_28)), (int16_t)t20);
+  uint8x8_t pixels3_27 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
+  uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
+  int16x4_t t405 = vmla_n_s16(t404, vreinterpret_s16_u16(vget_low_u16(pixels3_28)), (int16_t)t23);
+  uint8x8_t pixels4_27 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[1]));
+  uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
+  int16x4_t t406 = vmla_n_s16(t405, vreinterpret_s16_u16(vget_low_u16(pixels4_28)), (int16_t)t26);
+  uint8x8_t pixels5_27 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[2]));
+  uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
+  int16x4_t t407 = vmla_n_s16(t406, vreinterpret_s16_u16(vget_low_u16(pixels5_28)), (int16_t)t29);
+  uint8x8_t pixels6_27 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[3]));
+  uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
+  int16x4_t t408 = vmla_n_s16(t407, vreinterpret_s16_u16(vget_low_u16(pixels6_28)), (int16_t)t32);
+  uint8x8_t pixels7_27 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[4]));
+  uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
+  int16x4_t t409 = vmla_n_s16(t408, vreinterpret_s16_u16(vget_low_u16(pixels7_28)), (int16_t)t35);
+  uint16x4_t t411_sat = vqsub_u16(vreinterpret_u16_s16(t409), k13770);
+  uint8x8_t t412_sat = vqrshrn_n_u16(daedalus_quad_u16(t411_sat), 7);
+  uint8x8_t pixels0_29 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-3]));
-  const uint16x8_t pixels0_30 = vmovl_u8(pixels0_29);
-  const int16x4_t t430 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_30 = vmovl_u8(pixels0_29);
+  int16x4_t t430 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_30)), (int16_t)t14);
-  const uint8x8_t pixels1_29 =
+  uint8x8_t pixels1_29 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-2]));
-  const uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
-  const int16x4_t t431 = vmla_n_s16(t430, vreinterpret_s16_u16(vget_low_u16(pixels1_30)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_29 =
+  uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
+  int16x4_t t431 = vmla_n_s16(t430, vreinterpret_s16_u16(vget_low_u16(pixels1_30)), (int16_t)t17);
+  uint8x8_t pixels2_29 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[-1]));
-  const uint16x8_t pixels2_30 = vmovl_u8(pixels2_29);
-  const int16x4_t t432 = vmla_n_s16(t431, vreinterpret_s16_u16(vget_low_u16(pixels2_30)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_29 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
-  const uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
-  const int16x4_t t433 = vmla_n_s16(t432, vreinterpret_s16_u16(vget_low_u16(pixels3_30)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_29 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]));
-  const uint16x8_t pixels4_30 = vmovl_u8(pixels4_29);
-  const int16x4_t t434 = vmla_n_s16(t433, vreinterpret_s16_u16(vget_low_u16(pixels4_30)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_29 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]));
-  const uint16x8_t pixels5_30 = vmovl_u8(pixels5_29);
-  const int16x4_t t435 = vmla_n_s16(t434, vreinterpret_s16_u16(vget_low_u16(pixels5_30)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_29 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]));
-  const uint16x8_t pixels6_30 = vmovl_u8(pixels6_29);
-  const int16x4_t t436 = vmla_n_s16(t435, vreinterpret_s16_u16(vget_low_u16(pixels6_30)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_29 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]));
-  const uint16x8_t pixels7_30 = vmovl_u8(pixels7_29);
-  const int16x4_t t437 = vmla_n_s16(t436, vreinterpret_s16_u16(vget_low_u16(pixels7_30)),
-      (int16_t)t35);
-  const uint16x4_t t439_sat = vqsub_u16(vreinterpret_u16_s16(t437), k13770);
-  const uint8x8_t t440_sat = vqrshrn_n_u16(daedalus_quad_u16(t439_sat), 7);
+  uint16x8_t pixels2_30 = vmovl_u8(pixels2_29);
+  int16x4_t t432 = vmla_n_s16(t431, vreinterpret_s16_u16(vget_low_u16(pixels2_30)), (int16_t)t20);
+  uint8x8_t pixels3_29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
+  uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
+  int16x4_t t433 = vmla_n_s16(t432, vreinterpret_s16_u16(vget_low_u16(pixels3_30)), (int16_t)t23);
+  uint8x8_t pixels4_29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[1]));
+  uint16x8_t pixels4_30 = vmovl_u8(pixels4_29);
+  int16x4_t t434 = vmla_n_s16(t433, vreinterpret_s16_u16(vget_low_u16(pixels4_30)), (int16_t)t26);
+  uint8x8_t pixels5_29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[2]));
+  uint16x8_t pixels5_30 = vmovl_u8(pixels5_29);
+  int16x4_t t435 = vmla_n_s16(t434, vreinterpret_s16_u16(vget_low_u16(pixels5_30)), (int16_t)t29);
+  uint8x8_t pixels6_29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[3]));
+  uint16x8_t pixels6_30 = vmovl_u8(pixels6_29);
+  int16x4_t t436 = vmla_n_s16(t435, vreinterpret_s16_u16(vget_low_u16(pixels6_30)), (int16_t)t32);
+  uint8x8_t pixels7_29 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[4]));
+  uint16x8_t pixels7_30 = vmovl_u8(pixels7_29);
+  int16x4_t t437 = vmla_n_s16(t436, vreinterpret_s16_u16(vget_low_u16(pixels7_30)), (int16_t)t35);
+  uint16x4_t t439_sat = vqsub_u16(vreinterpret_u16_s16(t437), k13770);
+  uint8x8_t t440_sat = vqrshrn_n_u16(daedalus_quad_u16(t439_sat), 7);
   /* stage 2 of 2: x = 0..3; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const int32_t t14_2 = taps_table[daedalus_clip(t12_2, 0, 63)][0];
-  const int32_t t17_2 = taps_table[daedalus_clip(t12_2, 0, 63)][1];
-  const int32_t t20_2 = taps_table[daedalus_clip(t12_2, 0, 63)][2];
-  const int32_t t23_2 = taps_table[daedalus_clip(t12_2, 0, 63)][3];
-  const int32_t t26_2 = taps_table[daedalus_clip(t12_2, 0, 63)][4];
-  const int32_t t29_2 = taps_table[daedalus_clip(t12_2, 0, 63)][5];
-  const int32_t t32_2 = taps_table[daedalus_clip(t12_2, 0, 63)][6];
-  const int32_t t35_2 = taps_table[daedalus_clip(t12_2, 0, 63)][7];
-  const uint16x4_t k13770_2 = vdup_n_u16((uint16_t)(13770));
-  const uint16x8_t pixels0_31 = vmovl_u8(t48_sat);
-  const int16x4_t t38_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int32_t t12_2 = (filter * 16) + my;
+  int32_t t14_2 = taps_table[daedalus_clip(t12_2, 0, 63)][0];
+  int32_t t17_2 = taps_table[daedalus_clip(t12_2, 0, 63)][1];
+  int32_t t20_2 = taps_table[daedalus_clip(t12_2, 0, 63)][2];
+  int32_t t23_2 = taps_table[daedalus_clip(t12_2, 0, 63)][3];
+  int32_t t26_2 = taps_table[daedalus_clip(t12_2, 0, 63)][4];
+  int32_t t29_2 = taps_table[daedalus_clip(t12_2, 0, 63)][5];
+  int32_t t32_2 = taps_table[daedalus_clip(t12_2, 0, 63)][6];
+  int32_t t35_2 = taps_table[daedalus_clip(t12_2, 0, 63)][7];
+  uint16x4_t k13770_2 = vdup_n_u16((uint16_t)(13770));
+  uint16x8_t pixels0_31 = vmovl_u8(t48_sat);
+  int16x4_t t38_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels0_31)), (int16_t)t14_2);
-  const uint16x8_t pixels1_31 = vmovl_u8(t76_sat);
-  const int16x4_t t39_2 = vmla_n_s16(t38_2, vreinterpret_s16_u16(vget_low_u16(pixels1_31)),
+  uint16x8_t pixels1_31 = vmovl_u8(t76_sat);
+  int16x4_t t39_2 = vmla_n_s16(t38_2, vreinterpret_s16_u16(vget_low_u16(pixels1_31)),
       (int16_t)t17_2);
-  const uint16x8_t pixels2_31 = vmovl_u8(t104_sat);
-  const int16x4_t t40_2 = vmla_n_s16(t39_2, vreinterpret_s16_u16(vget_low_u16(pixels2_31)),
+  uint16x8_t pixels2_31 = vmovl_u8(t104_sat);
+  int16x4_t t40_2 = vmla_n_s16(t39_2, vreinterpret_s16_u16(vget_low_u16(pixels2_31)),
       (int16_t)t20_2);
-  const uint16x8_t pixels3_31 = vmovl_u8(t132_sat);
-  const int16x4_t t41_2 = vmla_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels3_31)),
+  uint16x8_t pixels3_31 = vmovl_u8(t132_sat);
+  int16x4_t t41_2 = vmla_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels3_31)),
       (int16_t)t23_2);
-  const uint16x8_t pixels4_31 = vmovl_u8(t160_sat);
-  const int16x4_t t42_2 = vmla_n_s16(t41_2, vreinterpret_s16_u16(vget_low_u16(pixels4_31)),
+  uint16x8_t pixels4_31 = vmovl_u8(t160_sat);
+  int16x4_t t42_2 = vmla_n_s16(t41_2, vreinterpret_s16_u16(vget_low_u16(pixels4_31)),
       (int16_t)t26_2);
-  const uint16x8_t pixels5_31 = vmovl_u8(t188_sat);
-  const int16x4_t t43_2 = vmla_n_s16(t42_2, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
+  uint16x8_t pixels5_31 = vmovl_u8(t188_sat);
+  int16x4_t t43_2 = vmla_n_s16(t42_2, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
       (int16_t)t29_2);
-  const uint16x8_t pixels6_31 = vmovl_u8(t216_sat);
-  const int16x4_t t44_2 = vmla_n_s16(t43_2, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
+  uint16x8_t pixels6_31 = vmovl_u8(t216_sat);
+  int16x4_t t44_2 = vmla_n_s16(t43_2, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
       (int16_t)t32_2);
-  const uint16x8_t pixels7_31 = vmovl_u8(t244_sat);
-  const int16x4_t t45_2 = vmla_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
+  uint16x8_t pixels7_31 = vmovl_u8(t244_sat);
+  int16x4_t t45_2 = vmla_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
       (int16_t)t35_2);
-  const uint16x4_t t47_sat_2 = vqsub_u16(vreinterpret_u16_s16(t45_2), k13770_2);
-  const uint8x8_t t48_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t47_sat_2), 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat_2);
+  uint16x4_t t47_sat_2 = vqsub_u16(vreinterpret_u16_s16(t45_2), k13770_2);
+  uint8x8_t t48_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t47_sat_2), 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat_2);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
-  const int16x4_t t62 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t62 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels1_31)), (int16_t)t14_2);
-  const int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels2_31)),
-      (int16_t)t17_2);
-  const int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels3_31)),
-      (int16_t)t20_2);
-  const int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels4_31)),
-      (int16_t)t23_2);
-  const int16x4_t t66_2 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
-      (int16_t)t26_2);
-  const int16x4_t t67_2 = vmla_n_s16(t66_2, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
+  int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels2_31)), (int16_t)t17_2);
+  int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels3_31)), (int16_t)t20_2);
+  int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels4_31)), (int16_t)t23_2);
+  int16x4_t t66_2 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels5_31)), (int16_t)t26_2);
+  int16x4_t t67_2 = vmla_n_s16(t66_2, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
       (int16_t)t29_2);
-  const int16x4_t t68_2 = vmla_n_s16(t67_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
+  int16x4_t t68_2 = vmla_n_s16(t67_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
       (int16_t)t32_2);
-  const uint16x8_t pixels7_32 = vmovl_u8(t272_sat);
-  const int16x4_t t69_2 = vmla_n_s16(t68_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
+  uint16x8_t pixels7_32 = vmovl_u8(t272_sat);
+  int16x4_t t69_2 = vmla_n_s16(t68_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
       (int16_t)t35_2);
-  const uint16x4_t t71_sat = vqsub_u16(vreinterpret_u16_s16(t69_2), k13770_2);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(daedalus_quad_u16(t71_sat), 7);
-  const uint8x8_t t74 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  uint16x4_t t71_sat = vqsub_u16(vreinterpret_u16_s16(t69_2), k13770_2);
+  uint8x8_t t72_sat = vqrshrn_n_u16(daedalus_quad_u16(t71_sat), 7);
+  uint8x8_t t74 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 0);
-  const int16x4_t t86 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t86 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels2_31)), (int16_t)t14_2);
-  const int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels3_31)),
-      (int16_t)t17_2);
-  const int16x4_t t88 = vmla_n_s16(t87, vreinterpret_s16_u16(vget_low_u16(pixels4_31)),
-      (int16_t)t20_2);
-  const int16x4_t t89 = vmla_n_s16(t88, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
-      (int16_t)t23_2);
-  const int16x4_t t90 = vmla_n_s16(t89, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
-      (int16_t)t26_2);
-  const int16x4_t t91 = vmla_n_s16(t90, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
-      (int16_t)t29_2);
-  const int16x4_t t92 = vmla_n_s16(t91, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
-      (int16_t)t32_2);
-  const uint16x8_t pixels7_33 = vmovl_u8(t300_sat);
-  const int16x4_t t93 = vmla_n_s16(t92, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
-      (int16_t)t35_2);
-  const uint16x4_t t95_sat = vqsub_u16(vreinterpret_u16_s16(t93), k13770_2);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(daedalus_quad_u16(t95_sat), 7);
-  const uint8x8_t t98_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint8x8_t t100_2 = vrhadd_u8(t98_2, t96_sat);
+  int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels3_31)), (int16_t)t17_2);
+  int16x4_t t88 = vmla_n_s16(t87, vreinterpret_s16_u16(vget_low_u16(pixels4_31)), (int16_t)t20_2);
+  int16x4_t t89 = vmla_n_s16(t88, vreinterpret_s16_u16(vget_low_u16(pixels5_31)), (int16_t)t23_2);
+  int16x4_t t90 = vmla_n_s16(t89, vreinterpret_s16_u16(vget_low_u16(pixels6_31)), (int16_t)t26_2);
+  int16x4_t t91 = vmla_n_s16(t90, vreinterpret_s16_u16(vget_low_u16(pixels7_31)), (int16_t)t29_2);
+  int16x4_t t92 = vmla_n_s16(t91, vreinterpret_s16_u16(vget_low_u16(pixels7_32)), (int16_t)t32_2);
+  uint16x8_t pixels7_33 = vmovl_u8(t300_sat);
+  int16x4_t t93 = vmla_n_s16(t92, vreinterpret_s16_u16(vget_low_u16(pixels7_33)), (int16_t)t35_2);
+  uint16x4_t t95_sat = vqsub_u16(vreinterpret_u16_s16(t93), k13770_2);
+  uint8x8_t t96_sat = vqrshrn_n_u16(daedalus_quad_u16(t95_sat), 7);
+  uint8x8_t t98_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint8x8_t t100_2 = vrhadd_u8(t98_2, t96_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t100_2), 0);
-  const int16x4_t t110 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t110 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels3_31)), (int16_t)t14_2);
-  const int16x4_t t111 = vmla_n_s16(t110, vreinterpret_s16_u16(vget_low_u16(pixels4_31)),
-      (int16_t)t17_2);
-  const int16x4_t t112 = vmla_n_s16(t111, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
-      (int16_t)t20_2);
-  const int16x4_t t113 = vmla_n_s16(t112, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
-      (int16_t)t23_2);
-  const int16x4_t t114 = vmla_n_s16(t113, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
-      (int16_t)t26_2);
-  const int16x4_t t115 = vmla_n_s16(t114, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
-      (int16_t)t29_2);
-  const int16x4_t t116 = vmla_n_s16(t115, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
-      (int16_t)t32_2);
-  const uint16x8_t pixels7_34 = vmovl_u8(t328_sat);
-  const int16x4_t t117 = vmla_n_s16(t116, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
-      (int16_t)t35_2);
-  const uint16x4_t t119_sat = vqsub_u16(vreinterpret_u16_s16(t117), k13770_2);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(daedalus_quad_u16(t119_sat), 7);
-  const uint8x8_t t122_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint8x8_t t124_2 = vrhadd_u8(t122_2, t120_sat);
+  int16x4_t t111 = vmla_n_s16(t110, vreinterpret_s16_u16(vget_low_u16(pixels4_31)), (int16_t)t17_2);
+  int16x4_t t112 = vmla_n_s16(t111, vreinterpret_s16_u16(vget_low_u16(pixels5_31)), (int16_t)t20_2);
+  int16x4_t t113 = vmla_n_s16(t112, vreinterpret_s16_u16(vget_low_u16(pixels6_31)), (int16_t)t23_2);
+  int16x4_t t114 = vmla_n_s16(t113, vreinterpret_s16_u16(vget_low_u16(pixels7_31)), (int16_t)t26_2);
+  int16x4_t t115 = vmla_n_s16(t114, vreinterpret_s16_u16(vget_low_u16(pixels7_32)), (int16_t)t29_2);
+  int16x4_t t116 = vmla_n_s16(t115, vreinterpret_s16_u16(vget_low_u16(pixels7_33)), (int16_t)t32_2);
+  uint16x8_t pixels7_34 = vmovl_u8(t328_sat);
+  int16x4_t t117 = vmla_n_s16(t116, vreinterpret_s16_u16(vget_low_u16(pixels7_34)), (int16_t)t35_2);
+  uint16x4_t t119_sat = vqsub_u16(vreinterpret_u16_s16(t117), k13770_2);
+  uint8x8_t t120_sat = vqrshrn_n_u16(daedalus_quad_u16(t119_sat), 7);
+  uint8x8_t t122_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint8x8_t t124_2 = vrhadd_u8(t122_2, t120_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t124_2), 0);
-  const int16x4_t t134 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t134 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels4_31)), (int16_t)t14_2);
-  const int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels5_31)),
-      (int16_t)t17_2);
-  const int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
-      (int16_t)t20_2);
-  const int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
-      (int16_t)t23_2);
-  const int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
-      (int16_t)t26_2);
-  const int16x4_t t139 = vmla_n_s16(t138, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
-      (int16_t)t29_2);
-  const int16x4_t t140 = vmla_n_s16(t139, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
-      (int16_t)t32_2);
-  const uint16x8_t pixels7_35 = vmovl_u8(t356_sat);
-  const int16x4_t t141 = vmla_n_s16(t140, vreinterpret_s16_u16(vget_low_u16(pixels7_35)),
-      (int16_t)t35_2);
-  const uint16x4_t t143_sat = vqsub_u16(vreinterpret_u16_s16(t141), k13770_2);
-  const uint8x8_t t144_sat = vqrshrn_n_u16(daedalus_quad_u16(t143_sat), 7);
-  const uint8x8_t t146 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
-  const uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
+  int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels5_31)), (int16_t)t17_2);
+  int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels6_31)), (int16_t)t20_2);
+  int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels7_31)), (int16_t)t23_2);
+  int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_32)), (int16_t)t26_2);
+  int16x4_t t139 = vmla_n_s16(t138, vreinterpret_s16_u16(vget_low_u16(pixels7_33)), (int16_t)t29_2);
+  int16x4_t t140 = vmla_n_s16(t139, vreinterpret_s16_u16(vget_low_u16(pixels7_34)), (int16_t)t32_2);
+  uint16x8_t pixels7_35 = vmovl_u8(t356_sat);
+  int16x4_t t141 = vmla_n_s16(t140, vreinterpret_s16_u16(vget_low_u16(pixels7_35)), (int16_t)t35_2);
+  uint16x4_t t143_sat = vqsub_u16(vreinterpret_u16_s16(t141), k13770_2);
+  uint8x8_t t144_sat = vqrshrn_n_u16(daedalus_quad_u16(t143_sat), 7);
+  uint8x8_t t146 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
+  uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 0);
-  const int16x4_t t158 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t158 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels5_31)), (int16_t)t14_2);
-  const int16x4_t t159 = vmla_n_s16(t158, vreinterpret_s16_u16(vget_low_u16(pixels6_31)),
-      (int16_t)t17_2);
-  const int16x4_t t160 = vmla_n_s16(t159, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
-      (int16_t)t20_2);
-  const int16x4_t t161 = vmla_n_s16(t160, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
-      (int16_t)t23_2);
-  const int16x4_t t162 = vmla_n_s16(t161, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
-      (int16_t)t26_2);
-  const int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
-      (int16_t)t29_2);
-  const int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels7_35)),
-      (int16_t)t32_2);
-  const uint16x8_t pixels7_36 = vmovl_u8(t384_sat);
-  const int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_36)),
-      (int16_t)t35_2);
-  const uint16x4_t t167_sat = vqsub_u16(vreinterpret_u16_s16(t165), k13770_2);
-  const uint8x8_t t168_sat = vqrshrn_n_u16(daedalus_quad_u16(t167_sat), 7);
-  const uint8x8_t t170 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
-  const uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
+  int16x4_t t159 = vmla_n_s16(t158, vreinterpret_s16_u16(vget_low_u16(pixels6_31)), (int16_t)t17_2);
+  int16x4_t t160 = vmla_n_s16(t159, vreinterpret_s16_u16(vget_low_u16(pixels7_31)), (int16_t)t20_2);
+  int16x4_t t161 = vmla_n_s16(t160, vreinterpret_s16_u16(vget_low_u16(pixels7_32)), (int16_t)t23_2);
+  int16x4_t t162 = vmla_n_s16(t161, vreinterpret_s16_u16(vget_low_u16(pixels7_33)), (int16_t)t26_2);
+  int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels7_34)), (int16_t)t29_2);
+  int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels7_35)), (int16_t)t32_2);
+  uint16x8_t pixels7_36 = vmovl_u8(t384_sat);
+  int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_36)), (int16_t)t35_2);
+  uint16x4_t t167_sat = vqsub_u16(vreinterpret_u16_s16(t165), k13770_2);
+  uint8x8_t t168_sat = vqrshrn_n_u16(daedalus_quad_u16(t167_sat), 7);
+  uint8x8_t t170 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
+  uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 0);
-  const int16x4_t t182_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t182_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels6_31)), (int16_t)t14_2);
-  const int16x4_t t183_2 = vmla_n_s16(t182_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
+  int16x4_t t183_2 = vmla_n_s16(t182_2, vreinterpret_s16_u16(vget_low_u16(pixels7_31)),
       (int16_t)t17_2);
-  const int16x4_t t184_2 = vmla_n_s16(t183_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
+  int16x4_t t184_2 = vmla_n_s16(t183_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
       (int16_t)t20_2);
-  const int16x4_t t185_2 = vmla_n_s16(t184_2, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
+  int16x4_t t185_2 = vmla_n_s16(t184_2, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
       (int16_t)t23_2);
-  const int16x4_t t186 = vmla_n_s16(t185_2, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
+  int16x4_t t186 = vmla_n_s16(t185_2, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
       (int16_t)t26_2);
-  const int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_35)),
-      (int16_t)t29_2);
-  const int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_36)),
-      (int16_t)t32_2);
-  const uint16x8_t pixels7_37 = vmovl_u8(t412_sat);
-  const int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_37)),
-      (int16_t)t35_2);
-  const uint16x4_t t191_sat = vqsub_u16(vreinterpret_u16_s16(t189), k13770_2);
-  const uint8x8_t t192_sat = vqrshrn_n_u16(daedalus_quad_u16(t191_sat), 7);
-  const uint8x8_t t194 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
-  const uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
+  int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_35)), (int16_t)t29_2);
+  int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_36)), (int16_t)t32_2);
+  uint16x8_t pixels7_37 = vmovl_u8(t412_sat);
+  int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_37)), (int16_t)t35_2);
+  uint16x4_t t191_sat = vqsub_u16(vreinterpret_u16_s16(t189), k13770_2);
+  uint8x8_t t192_sat = vqrshrn_n_u16(daedalus_quad_u16(t191_sat), 7);
+  uint8x8_t t194 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
+  uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 0);
-  const int16x4_t t206_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+  int16x4_t t206_2 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
       vreinterpret_s16_u16(vget_low_u16(pixels7_31)), (int16_t)t14_2);
-  const int16x4_t t207_2 = vmla_n_s16(t206_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
+  int16x4_t t207_2 = vmla_n_s16(t206_2, vreinterpret_s16_u16(vget_low_u16(pixels7_32)),
       (int16_t)t17_2);
-  const int16x4_t t208_2 = vmla_n_s16(t207_2, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
+  int16x4_t t208_2 = vmla_n_s16(t207_2, vreinterpret_s16_u16(vget_low_u16(pixels7_33)),
       (int16_t)t20_2);
-  const int16x4_t t209_2 = vmla_n_s16(t208_2, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
+  int16x4_t t209_2 = vmla_n_s16(t208_2, vreinterpret_s16_u16(vget_low_u16(pixels7_34)),
       (int16_t)t23_2);
-  const int16x4_t t210_2 = vmla_n_s16(t209_2, vreinterpret_s16_u16(vget_low_u16(pixels7_35)),
+  int16x4_t t210_2 = vmla_n_s16(t209_2, vreinterpret_s16_u16(vget_low_u16(pixels7_35)),
       (int16_t)t26_2);
-  const int16x4_t t211_2 = vmla_n_s16(t210_2, vreinterpret_s16_u16(vget_low_u16(pixels7_36)),
+  int16x4_t t211_2 = vmla_n_s16(t210_2, vreinterpret_s16_u16(vget_low_u16(pixels7_36)),
       (int16_t)t29_2);
-  const int16x4_t t212_2 = vmla_n_s16(t211_2, vreinterpret_s16_u16(vget_low_u16(pixels7_37)),
+  int16x4_t t212_2 = vmla_n_s16(t211_2, vreinterpret_s16_u16(vget_low_u16(pixels7_37)),
       (int16_t)t32_2);
-  const uint16x8_t pixels7_38 = vmovl_u8(t440_sat);
-  const int16x4_t t213_2 = vmla_n_s16(t212_2, vreinterpret_s16_u16(vget_low_u16(pixels7_38)),
+  uint16x8_t pixels7_38 = vmovl_u8(t440_sat);
+  int16x4_t t213_2 = vmla_n_s16(t212_2, vreinterpret_s16_u16(vget_low_u16(pixels7_38)),
       (int16_t)t35_2);
-  const uint16x4_t t215_sat_2 = vqsub_u16(vreinterpret_u16_s16(t213_2), k13770_2);
-  const uint8x8_t t216_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t215_sat_2), 7);
-  const uint8x8_t t218 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
-  const uint8x8_t t220 = vrhadd_u8(t218, t216_sat_2);
+  uint16x4_t t215_sat_2 = vqsub_u16(vreinterpret_u16_s16(t213_2), k13770_2);
+  uint8x8_t t216_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t215_sat_2), 7);
+  uint8x8_t t218 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
+  uint8x8_t t220 = vrhadd_u8(t218, t216_sat_2);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 0);
 }
 
@@ -1873,7 +1617,7 @@ void daedalus_vp9_mc_4hv_avg__vector_sub8_x2(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 823aeb60a2c68a87
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15), input hash c1c320b0a4196634
  */
 static inline void one_item_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -1892,549 +1636,397 @@ static inline void one_item_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   uint8_t mid[15][4];
   /* stage 1 of 2: x = 0..3; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + mx;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-3]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-2]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[-1]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[1]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[2]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[3]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[4]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
   *(daedalus_any_u32 *)&mid[0][0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
-  const uint8x8_t pixels0_3 =
+  uint8x8_t pixels0_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-3]));
-  const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  const int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+  int16x4_t t66 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)t14);
-  const uint8x8_t pixels1_3 =
+  uint8x8_t pixels1_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-2]));
-  const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  const int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_3 =
+  uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+  int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels1_4)), (int16_t)t17);
+  uint8x8_t pixels2_3 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[-1]));
-  const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  const int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-  const int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
-  const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-  const int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
-  const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  const int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
-  const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  const int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
-  const uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
+  uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+  int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels2_4)), (int16_t)t20);
+  uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+  int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels3_4)), (int16_t)t23);
+  uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[1]));
+  uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+  int16x4_t t70 = vmla_n_s16(t69, vreinterpret_s16_u16(vget_low_u16(pixels4_4)), (int16_t)t26);
+  uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[2]));
+  uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+  int16x4_t t71 = vmla_n_s16(t70, vreinterpret_s16_u16(vget_low_u16(pixels5_4)), (int16_t)t29);
+  uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[3]));
+  uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+  int16x4_t t72 = vmla_n_s16(t71, vreinterpret_s16_u16(vget_low_u16(pixels6_4)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[4]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t73 = vmla_n_s16(t72, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t75_sat = vqsub_u16(vreinterpret_u16_s16(t73), k13770);
+  uint8x8_t t76_sat = vqrshrn_n_u16(daedalus_quad_u16(t75_sat), 7);
   *(daedalus_any_u32 *)&mid[1][0] = vget_lane_u32(vreinterpret_u32_u8(t76_sat), 0);
-  const uint8x8_t pixels0_5 =
+  uint8x8_t pixels0_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-3]));
-  const uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  const int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
+  int16x4_t t94 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_6)), (int16_t)t14);
-  const uint8x8_t pixels1_5 =
+  uint8x8_t pixels1_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-2]));
-  const uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  const int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_5 =
+  uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
+  int16x4_t t95 = vmla_n_s16(t94, vreinterpret_s16_u16(vget_low_u16(pixels1_6)), (int16_t)t17);
+  uint8x8_t pixels2_5 =
       vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[-1]));
-  const uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  const int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
-  const int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
-  const uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
-  const int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
-  const uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  const int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
-  const uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  const int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
-  const uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
+  uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
+  int16x4_t t96 = vmla_n_s16(t95, vreinterpret_s16_u16(vget_low_u16(pixels2_6)), (int16_t)t20);
+  uint8x8_t pixels3_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint16x8_t pixels3_6 = vmovl_u8(pixels3_5);
+  int16x4_t t97 = vmla_n_s16(t96, vreinterpret_s16_u16(vget_low_u16(pixels3_6)), (int16_t)t23);
+  uint8x8_t pixels4_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[1]));
+  uint16x8_t pixels4_6 = vmovl_u8(pixels4_5);
+  int16x4_t t98 = vmla_n_s16(t97, vreinterpret_s16_u16(vget_low_u16(pixels4_6)), (int16_t)t26);
+  uint8x8_t pixels5_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[2]));
+  uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
+  int16x4_t t99 = vmla_n_s16(t98, vreinterpret_s16_u16(vget_low_u16(pixels5_6)), (int16_t)t29);
+  uint8x8_t pixels6_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[3]));
+  uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
+  int16x4_t t100 = vmla_n_s16(t99, vreinterpret_s16_u16(vget_low_u16(pixels6_6)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[4]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t101 = vmla_n_s16(t100, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t103_sat = vqsub_u16(vreinterpret_u16_s16(t101), k13770);
+  uint8x8_t t104_sat = vqrshrn_n_u16(daedalus_quad_u16(t103_sat), 7);
   *(daedalus_any_u32 *)&mid[2][0] = vget_lane_u32(vreinterpret_u32_u8(t104_sat), 0);
-  const uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
-  const uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  const int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-3]));
+  uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
+  int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_8)), (int16_t)t14);
-  const uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
-  const uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  const int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
-  const uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  const int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
-  const int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
-  const uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
-  const int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
-  const uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  const int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
-  const uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  const int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
+  uint8x8_t pixels1_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-2]));
+  uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
+  int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels1_8)), (int16_t)t17);
+  uint8x8_t pixels2_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[-1]));
+  uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
+  int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels2_8)), (int16_t)t20);
+  uint8x8_t pixels3_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_8 = vmovl_u8(pixels3_7);
+  int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels3_8)), (int16_t)t23);
+  uint8x8_t pixels4_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[1]));
+  uint16x8_t pixels4_8 = vmovl_u8(pixels4_7);
+  int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels4_8)), (int16_t)t26);
+  uint8x8_t pixels5_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[2]));
+  uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
+  int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels5_8)), (int16_t)t29);
+  uint8x8_t pixels6_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[3]));
+  uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
+  int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels6_8)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[4]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
   *(daedalus_any_u32 *)&mid[3][0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 0);
-  const uint8x8_t pixels0_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
-  const uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  const int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-3]));
+  uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
+  int16x4_t t150 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_10)), (int16_t)t14);
-  const uint8x8_t pixels1_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
-  const uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  const int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
-  const uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  const int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
-  const int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
-  const uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
-  const int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
-  const uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  const int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
-  const uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  const int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
-  const uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
+  uint8x8_t pixels1_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-2]));
+  uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
+  int16x4_t t151 = vmla_n_s16(t150, vreinterpret_s16_u16(vget_low_u16(pixels1_10)), (int16_t)t17);
+  uint8x8_t pixels2_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[-1]));
+  uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
+  int16x4_t t152 = vmla_n_s16(t151, vreinterpret_s16_u16(vget_low_u16(pixels2_10)), (int16_t)t20);
+  uint8x8_t pixels3_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels3_10 = vmovl_u8(pixels3_9);
+  int16x4_t t153 = vmla_n_s16(t152, vreinterpret_s16_u16(vget_low_u16(pixels3_10)), (int16_t)t23);
+  uint8x8_t pixels4_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[1]));
+  uint16x8_t pixels4_10 = vmovl_u8(pixels4_9);
+  int16x4_t t154 = vmla_n_s16(t153, vreinterpret_s16_u16(vget_low_u16(pixels4_10)), (int16_t)t26);
+  uint8x8_t pixels5_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[2]));
+  uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
+  int16x4_t t155 = vmla_n_s16(t154, vreinterpret_s16_u16(vget_low_u16(pixels5_10)), (int16_t)t29);
+  uint8x8_t pixels6_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[3]));
+  uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
+  int16x4_t t156 = vmla_n_s16(t155, vreinterpret_s16_u16(vget_low_u16(pixels6_10)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[4]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t157 = vmla_n_s16(t156, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t159_sat = vqsub_u16(vreinterpret_u16_s16(t157), k13770);
+  uint8x8_t t160_sat = vqrshrn_n_u16(daedalus_quad_u16(t159_sat), 7);
   *(daedalus_any_u32 *)&mid[4][0] = vget_lane_u32(vreinterpret_u32_u8(t160_sat), 0);
-  const uint8x8_t pixels0_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
-  const uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  const int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-3]));
+  uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
+  int16x4_t t178 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_12)), (int16_t)t14);
-  const uint8x8_t pixels1_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
-  const uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  const int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
-  const uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  const int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
-  const int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
-  const uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
-  const int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
-  const uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  const int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
-  const uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  const int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
-  const uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
+  uint8x8_t pixels1_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-2]));
+  uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
+  int16x4_t t179 = vmla_n_s16(t178, vreinterpret_s16_u16(vget_low_u16(pixels1_12)), (int16_t)t17);
+  uint8x8_t pixels2_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[-1]));
+  uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
+  int16x4_t t180 = vmla_n_s16(t179, vreinterpret_s16_u16(vget_low_u16(pixels2_12)), (int16_t)t20);
+  uint8x8_t pixels3_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels3_12 = vmovl_u8(pixels3_11);
+  int16x4_t t181 = vmla_n_s16(t180, vreinterpret_s16_u16(vget_low_u16(pixels3_12)), (int16_t)t23);
+  uint8x8_t pixels4_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[1]));
+  uint16x8_t pixels4_12 = vmovl_u8(pixels4_11);
+  int16x4_t t182 = vmla_n_s16(t181, vreinterpret_s16_u16(vget_low_u16(pixels4_12)), (int16_t)t26);
+  uint8x8_t pixels5_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[2]));
+  uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
+  int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels5_12)), (int16_t)t29);
+  uint8x8_t pixels6_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[3]));
+  uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
+  int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels6_12)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[4]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t187_sat = vqsub_u16(vreinterpret_u16_s16(t185), k13770);
+  uint8x8_t t188_sat = vqrshrn_n_u16(daedalus_quad_u16(t187_sat), 7);
   *(daedalus_any_u32 *)&mid[5][0] = vget_lane_u32(vreinterpret_u32_u8(t188_sat), 0);
-  const uint8x8_t pixels0_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
-  const uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  const int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-3]));
+  uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
+  int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_14)), (int16_t)t14);
-  const uint8x8_t pixels1_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
-  const uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  const int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
-  const uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  const int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
-  const int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
-  const uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
-  const int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
-  const uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  const int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
-  const uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  const int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
+  uint8x8_t pixels1_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-2]));
+  uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
+  int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels1_14)), (int16_t)t17);
+  uint8x8_t pixels2_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[-1]));
+  uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
+  int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels2_14)), (int16_t)t20);
+  uint8x8_t pixels3_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels3_14 = vmovl_u8(pixels3_13);
+  int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels3_14)), (int16_t)t23);
+  uint8x8_t pixels4_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[1]));
+  uint16x8_t pixels4_14 = vmovl_u8(pixels4_13);
+  int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels4_14)), (int16_t)t26);
+  uint8x8_t pixels5_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[2]));
+  uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
+  int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels5_14)), (int16_t)t29);
+  uint8x8_t pixels6_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[3]));
+  uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
+  int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels6_14)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[4]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
   *(daedalus_any_u32 *)&mid[6][0] = vget_lane_u32(vreinterpret_u32_u8(t216_sat), 0);
-  const uint8x8_t pixels0_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
-  const uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  const int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-3]));
+  uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
+  int16x4_t t234 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_16)), (int16_t)t14);
-  const uint8x8_t pixels1_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
-  const uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  const int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
-  const uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  const int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-  const int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
-  const uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-  const int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
-  const uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  const int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
-  const uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  const int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
-  const uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
+  uint8x8_t pixels1_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-2]));
+  uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
+  int16x4_t t235 = vmla_n_s16(t234, vreinterpret_s16_u16(vget_low_u16(pixels1_16)), (int16_t)t17);
+  uint8x8_t pixels2_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[-1]));
+  uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
+  int16x4_t t236 = vmla_n_s16(t235, vreinterpret_s16_u16(vget_low_u16(pixels2_16)), (int16_t)t20);
+  uint8x8_t pixels3_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
+  int16x4_t t237 = vmla_n_s16(t236, vreinterpret_s16_u16(vget_low_u16(pixels3_16)), (int16_t)t23);
+  uint8x8_t pixels4_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[1]));
+  uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
+  int16x4_t t238 = vmla_n_s16(t237, vreinterpret_s16_u16(vget_low_u16(pixels4_16)), (int16_t)t26);
+  uint8x8_t pixels5_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[2]));
+  uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
+  int16x4_t t239 = vmla_n_s16(t238, vreinterpret_s16_u16(vget_low_u16(pixels5_16)), (int16_t)t29);
+  uint8x8_t pixels6_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[3]));
+  uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
+  int16x4_t t240 = vmla_n_s16(t239, vreinterpret_s16_u16(vget_low_u16(pixels6_16)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[4]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t241 = vmla_n_s16(t240, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t243_sat = vqsub_u16(vreinterpret_u16_s16(t241), k13770);
+  uint8x8_t t244_sat = vqrshrn_n_u16(daedalus_quad_u16(t243_sat), 7);
   *(daedalus_any_u32 *)&mid[7][0] = vget_lane_u32(vreinterpret_u32_u8(t244_sat), 0);
-  const uint8x8_t pixels0_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
-  const uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
-  const int16x4_t t262 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-3]));
+  uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
+  int16x4_t t262 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_18)), (int16_t)t14);
-  const uint8x8_t pixels1_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
-  const uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
-  const int16x4_t t263 = vmla_n_s16(t262, vreinterpret_s16_u16(vget_low_u16(pixels1_18)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
-  const uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
-  const int16x4_t t264 = vmla_n_s16(t263, vreinterpret_s16_u16(vget_low_u16(pixels2_18)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
-  const int16x4_t t265 = vmla_n_s16(t264, vreinterpret_s16_u16(vget_low_u16(pixels3_18)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
-  const uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
-  const int16x4_t t266 = vmla_n_s16(t265, vreinterpret_s16_u16(vget_low_u16(pixels4_18)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
-  const uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
-  const int16x4_t t267 = vmla_n_s16(t266, vreinterpret_s16_u16(vget_low_u16(pixels5_18)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
-  const uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
-  const int16x4_t t268 = vmla_n_s16(t267, vreinterpret_s16_u16(vget_low_u16(pixels6_18)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_17 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
-  const uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
-  const int16x4_t t269 = vmla_n_s16(t268, vreinterpret_s16_u16(vget_low_u16(pixels7_18)),
-      (int16_t)t35);
-  const uint16x4_t t271_sat = vqsub_u16(vreinterpret_u16_s16(t269), k13770);
-  const uint8x8_t t272_sat = vqrshrn_n_u16(daedalus_quad_u16(t271_sat), 7);
+  uint8x8_t pixels1_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-2]));
+  uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
+  int16x4_t t263 = vmla_n_s16(t262, vreinterpret_s16_u16(vget_low_u16(pixels1_18)), (int16_t)t17);
+  uint8x8_t pixels2_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[-1]));
+  uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
+  int16x4_t t264 = vmla_n_s16(t263, vreinterpret_s16_u16(vget_low_u16(pixels2_18)), (int16_t)t20);
+  uint8x8_t pixels3_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
+  int16x4_t t265 = vmla_n_s16(t264, vreinterpret_s16_u16(vget_low_u16(pixels3_18)), (int16_t)t23);
+  uint8x8_t pixels4_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[1]));
+  uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
+  int16x4_t t266 = vmla_n_s16(t265, vreinterpret_s16_u16(vget_low_u16(pixels4_18)), (int16_t)t26);
+  uint8x8_t pixels5_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[2]));
+  uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
+  int16x4_t t267 = vmla_n_s16(t266, vreinterpret_s16_u16(vget_low_u16(pixels5_18)), (int16_t)t29);
+  uint8x8_t pixels6_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[3]));
+  uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
+  int16x4_t t268 = vmla_n_s16(t267, vreinterpret_s16_u16(vget_low_u16(pixels6_18)), (int16_t)t32);
+  uint8x8_t pixels7_17 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[4]));
+  uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
+  int16x4_t t269 = vmla_n_s16(t268, vreinterpret_s16_u16(vget_low_u16(pixels7_18)), (int16_t)t35);
+  uint16x4_t t271_sat = vqsub_u16(vreinterpret_u16_s16(t269), k13770);
+  uint8x8_t t272_sat = vqrshrn_n_u16(daedalus_quad_u16(t271_sat), 7);
   *(daedalus_any_u32 *)&mid[8][0] = vget_lane_u32(vreinterpret_u32_u8(t272_sat), 0);
-  const uint8x8_t pixels0_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
-  const uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
-  const int16x4_t t290 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-3]));
+  uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
+  int16x4_t t290 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_20)), (int16_t)t14);
-  const uint8x8_t pixels1_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
-  const uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
-  const int16x4_t t291 = vmla_n_s16(t290, vreinterpret_s16_u16(vget_low_u16(pixels1_20)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
-  const uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
-  const int16x4_t t292 = vmla_n_s16(t291, vreinterpret_s16_u16(vget_low_u16(pixels2_20)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
-  const int16x4_t t293 = vmla_n_s16(t292, vreinterpret_s16_u16(vget_low_u16(pixels3_20)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
-  const uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
-  const int16x4_t t294 = vmla_n_s16(t293, vreinterpret_s16_u16(vget_low_u16(pixels4_20)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
-  const uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
-  const int16x4_t t295 = vmla_n_s16(t294, vreinterpret_s16_u16(vget_low_u16(pixels5_20)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
-  const uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
-  const int16x4_t t296 = vmla_n_s16(t295, vreinterpret_s16_u16(vget_low_u16(pixels6_20)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_19 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
-  const uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
-  const int16x4_t t297 = vmla_n_s16(t296, vreinterpret_s16_u16(vget_low_u16(pixels7_20)),
-      (int16_t)t35);
-  const uint16x4_t t299_sat = vqsub_u16(vreinterpret_u16_s16(t297), k13770);
-  const uint8x8_t t300_sat = vqrshrn_n_u16(daedalus_quad_u16(t299_sat), 7);
+  uint8x8_t pixels1_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-2]));
+  uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
+  int16x4_t t291 = vmla_n_s16(t290, vreinterpret_s16_u16(vget_low_u16(pixels1_20)), (int16_t)t17);
+  uint8x8_t pixels2_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[-1]));
+  uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
+  int16x4_t t292 = vmla_n_s16(t291, vreinterpret_s16_u16(vget_low_u16(pixels2_20)), (int16_t)t20);
+  uint8x8_t pixels3_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
+  int16x4_t t293 = vmla_n_s16(t292, vreinterpret_s16_u16(vget_low_u16(pixels3_20)), (int16_t)t23);
+  uint8x8_t pixels4_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[1]));
+  uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
+  int16x4_t t294 = vmla_n_s16(t293, vreinterpret_s16_u16(vget_low_u16(pixels4_20)), (int16_t)t26);
+  uint8x8_t pixels5_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[2]));
+  uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
+  int16x4_t t295 = vmla_n_s16(t294, vreinterpret_s16_u16(vget_low_u16(pixels5_20)), (int16_t)t29);
+  uint8x8_t pixels6_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[3]));
+  uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
+  int16x4_t t296 = vmla_n_s16(t295, vreinterpret_s16_u16(vget_low_u16(pixels6_20)), (int16_t)t32);
+  uint8x8_t pixels7_19 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[4]));
+  uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
+  int16x4_t t297 = vmla_n_s16(t296, vreinterpret_s16_u16(vget_low_u16(pixels7_20)), (int16_t)t35);
+  uint16x4_t t299_sat = vqsub_u16(vreinterpret_u16_s16(t297), k13770);
+  uint8x8_t t300_sat = vqrshrn_n_u16(daedalus_quad_u16(t299_sat), 7);
   *(daedalus_any_u32 *)&mid[9][0] = vget_lane_u32(vreinterpret_u32_u8(t300_sat), 0);
-  const uint8x8_t pixels0_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
-  const uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
-  const int16x4_t t318 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  uint8x8_t pixels0_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-3]));
+  uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
+  int16x4_t t318 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_22)), (int16_t)t14);
-  const uint8x8_t pixels1_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
-  const uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
-  const int16x4_t t319 = vmla_n_s16(t318, vreinterpret_s16_u16(vget_low_u16(pixels1_22)),
-      (int16_t)t17);
-  const uint8x8_t pixels2_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
-  const uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
-  const int16x4_t t320 = vmla_n_s16(t319, vreinterpret_s16_u16(vget_low_u16(pixels2_22)),
-      (int16_t)t20);
-  const uint8x8_t pixels3_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
-  const int16x4_t t321 = vmla_n_s16(t320, vreinterpret_s16_u16(vget_low_u16(pixels3_22)),
-      (int16_t)t23);
-  const uint8x8_t pixels4_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
-  const uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
-  const int16x4_t t322 = vmla_n_s16(t321, vreinterpret_s16_u16(vget_low_u16(pixels4_22)),
-      (int16_t)t26);
-  const uint8x8_t pixels5_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
-  const uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
-  const int16x4_t t323 = vmla_n_s16(t322, vreinterpret_s16_u16(vget_low_u16(pixels5_22)),
-      (int16_t)t29);
-  const uint8x8_t pixels6_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
-  const uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
-  const int16x4_t t324 = vmla_n_s16(t323, vreinterpret_s16_u16(vget_low_u16(pixels6_22)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_21 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
-  const uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
-  const int16x4_t t325 = vmla_n_s16(t324, vreinterpret_s16_u16(vget_low_u16(pixels7_22)),
-      (int16_t)t35);
-  const uint16x4_t t327_sat = vqsub_u16(vreinterpret_u16_s16(t325), k13770);
-  const uint8x8_t t328_sat = vqrshrn_n_u16(daedalus_quad_u16(t327_sat), 7);
+  uint8x8_t pixels1_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-2]));
+  uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
+  int16x4_t t319 = vmla_n_s16(t318, vreinterpret_s16_u16(vget_low_u16(pixels1_22)), (int16_t)t17);
+  uint8x8_t pixels2_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[-1]));
+  uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
+  int16x4_t t320 = vmla_n_s16(t319, vreinterpret_s16_u16(vget_low_u16(pixels2_22)), (int16_t)t20);
+  uint8x8_t pixels3_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
+  int16x4_t t321 = vmla_n_s16(t320, vreinterpret_s16_u16(vget_low_u16(pixels3_22)), (int16_t)t23);
+  uint8x8_t pixels4_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[1]));
+  uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
+  int16x4_t t322 = vmla_n_s16(t321, vreinterpret_s16_u16(vget_low_u16(pixels4_22)), (int16_t)t26);
+  uint8x8_t pixels5_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[2]));
+  uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
+  int16x4_t t323 = vmla_n_s16(t322, vreinterpret_s16_u16(vget_low_u16(pixels5_22)), (int16_t)t29);
+  uint8x8_t pixels6_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[3]));
+  uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
+  int16x4_t t324 = vmla_n_s16(t323, vreinterpret_s16_u16(vget_low_u16(pixels6_22)), (int16_t)t32);
+  uint8x8_t pixels7_21 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[4]));
+  uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
+  int16x4_t t325 = vmla_n_s16(t324, vreinterpret_s16_u16(vget_low_u16(pixels7_22)), (int16_t)t35);
+  uint16x4_t t327_sat = vqsub_u16(vreinterpret_u16_s16(t325), k13770);
+  uint8x8_t t328_sat = vqrshrn_n_u16(daedalus_quad_u16(t327_sat), 7);
   *(daedalus_any_u32 *)&mid[10][0] = vget_lane_u32(vreinterpret_u32_u8(t328_sat), 0);
   /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0_23 = vld1q_u8(&mid[0][0]);
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0_23));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0_23);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
-  const uint8x16_t pixels1_23 = vld1q_u8(&mid[1][0]);
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1_23));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1_23);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
+  int32_t t12_2 = (filter * 16) + my;
+  uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0_23 = vld1q_u8(&mid[0][0]);
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0_23));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0_23);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
+  uint8x16_t pixels1_23 = vld1q_u8(&mid[1][0]);
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1_23));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1_23);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][1]);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][1]);
-  const uint8x16_t pixels2_23 = vld1q_u8(&mid[2][0]);
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2_23));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2_23);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
+  uint8x16_t pixels2_23 = vld1q_u8(&mid[2][0]);
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2_23));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2_23);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][2]);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][2]);
-  const uint8x16_t pixels3_23 = vld1q_u8(&mid[3][0]);
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3_23));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3_23);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
+  uint8x16_t pixels3_23 = vld1q_u8(&mid[3][0]);
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3_23));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3_23);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][3]);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][3]);
-  const uint8x16_t pixels4_23 = vld1q_u8(&mid[4][0]);
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4_23));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4_23);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
+  uint8x16_t pixels4_23 = vld1q_u8(&mid[4][0]);
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4_23));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4_23);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][4]);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][4]);
-  const uint8x16_t pixels5_23 = vld1q_u8(&mid[5][0]);
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5_23));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5_23);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
+  uint8x16_t pixels5_23 = vld1q_u8(&mid[5][0]);
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5_23));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5_23);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][5]);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][5]);
-  const uint8x16_t pixels6_23 = vld1q_u8(&mid[6][0]);
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6_23));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6_23);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
+  uint8x16_t pixels6_23 = vld1q_u8(&mid[6][0]);
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6_23));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6_23);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][6]);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][6]);
-  const uint8x16_t pixels7_23 = vld1q_u8(&mid[7][0]);
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7_23));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7_23);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
+  uint8x16_t pixels7_23 = vld1q_u8(&mid[7][0]);
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7_23));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7_23);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][7]);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
       (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][7]);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770_2);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770_2);
-  const uint8x16_t t48_sat_2 = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
-  const uint8x16_t t50 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770_2);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770_2);
+  uint8x16_t t48_sat_2 = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint8x16_t t50 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t52 = vrhaddq_u8(t50, t48_sat_2);
+  uint8x16_t t52 = vrhaddq_u8(t50, t48_sat_2);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 2);
@@ -2476,7 +2068,7 @@ void daedalus_vp9_mc_4hv_avg__vector_sub4(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash 6bc60c5c87451253
+ * Class full, input hash ef758a7ca7200e76
  */
 static inline void one_item_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2484,112 +2076,111 @@ static inline void one_item_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t 
   uint8_t mid[15][4];
   /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
-      const int32_t t15 = (filter * 16) + mx;
-      const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t15 = (filter * 16) + mx;
+      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 3]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x4_t t40 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x4_t t40 = vmla_n_s16(vreinterpret_s16_u16(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t15, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 2]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride - 1]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][3]);
-      const uint8x8_t pixels4 =
+      uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           1]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][4]);
-      const uint8x8_t pixels5 =
+      uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           2]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
-      const uint8x8_t pixels6 =
+      uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           3]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
-      const uint8x8_t pixels7 =
+      uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride +
           4]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x4_t t47 = vmla_n_s16(t46, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x4_t t47 = vmla_n_s16(t46, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
-      const uint16x4_t t49_sat = vqsub_u16(vreinterpret_u16_s16(t47), k13770);
-      const uint8x8_t t50_sat = vqrshrn_n_u16(daedalus_quad_u16(t49_sat), 7);
+      uint16x4_t t49_sat = vqsub_u16(vreinterpret_u16_s16(t47), k13770);
+      uint8x8_t t50_sat = vqrshrn_n_u16(daedalus_quad_u16(t49_sat), 7);
       *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(t50_sat), 0);
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x4_t k13770_2 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y][0]));
-      const uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-      const int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
+      int32_t t13 = (filter * 16) + my;
+      uint16x4_t k13770_2 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y][0]));
+      uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
+      int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770_2),
           vreinterpret_s16_u16(vget_low_u16(pixels0_4)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 1][0]));
-      const uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-      const int16x4_t t40_2 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
+      uint8x8_t pixels1_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          1][0]));
+      uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
+      int16x4_t t40_2 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 2][0]));
-      const uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-      const int16x4_t t41_2 = vmla_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
+      uint8x8_t pixels2_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          2][0]));
+      uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
+      int16x4_t t41_2 = vmla_n_s16(t40_2, vreinterpret_s16_u16(vget_low_u16(pixels2_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 3][0]));
-      const uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
-      const int16x4_t t42_2 = vmla_n_s16(t41_2, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
+      uint8x8_t pixels3_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          3][0]));
+      uint16x8_t pixels3_4 = vmovl_u8(pixels3_3);
+      int16x4_t t42_2 = vmla_n_s16(t41_2, vreinterpret_s16_u16(vget_low_u16(pixels3_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 4][0]));
-      const uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
-      const int16x4_t t43_2 = vmla_n_s16(t42_2, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
+      uint8x8_t pixels4_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          4][0]));
+      uint16x8_t pixels4_4 = vmovl_u8(pixels4_3);
+      int16x4_t t43_2 = vmla_n_s16(t42_2, vreinterpret_s16_u16(vget_low_u16(pixels4_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 5][0]));
-      const uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-      const int16x4_t t44_2 = vmla_n_s16(t43_2, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
+      uint8x8_t pixels5_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          5][0]));
+      uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
+      int16x4_t t44_2 = vmla_n_s16(t43_2, vreinterpret_s16_u16(vget_low_u16(pixels5_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 6][0]));
-      const uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-      const int16x4_t t45_2 = vmla_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
+      uint8x8_t pixels6_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          6][0]));
+      uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
+      int16x4_t t45_2 = vmla_n_s16(t44_2, vreinterpret_s16_u16(vget_low_u16(pixels6_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7_3 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y + 7][0]));
-      const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-      const int16x4_t t46_2 = vmla_n_s16(t45_2, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
+      uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&mid[y +
+          7][0]));
+      uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+      int16x4_t t46_2 = vmla_n_s16(t45_2, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46_2), k13770_2);
-      const uint8x8_t t49_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
-      const uint8x8_t t51 =
+      uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46_2), k13770_2);
+      uint8x8_t t49_sat_2 = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
+      uint8x8_t t51 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t53 = vrhadd_u8(t51, t49_sat_2);
+      uint8x8_t t53 = vrhadd_u8(t51, t49_sat_2);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t53), 0);
       DAEDALUS_READ_LATER(mid);
     }

@@ -80,24 +80,24 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash f2ac7daa0852fbe9
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash f03c90318512f138
  */
 static inline void one_item_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -148,24 +148,24 @@ void daedalus_vp9_mc_4v__c_sub8(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 593d44e5893710a7
+ * Class rows8 (8 <= rows <= 8), input hash 003b835233031318
  */
 static inline void one_item_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -216,24 +216,24 @@ void daedalus_vp9_mc_4v__c_rows8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash ebed482583940547
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash f1d85c89a4164b35
  */
 static inline void one_item_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 4; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -275,26 +275,26 @@ void daedalus_vp9_mc_4v__c_sub4(const daedalus_buffer *buffers, const void *all_
 }
 
 /*
- * Class full, input hash 9fe5b6cc0553734f
+ * Class full, input hash f386c057561a23d7
  */
 static inline void one_item_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
-        const int32_t pixels0 = src[(y - 3) * src_stride + x];
-        const int32_t pixels1 = src[(y - 2) * src_stride + x];
-        const int32_t pixels2 = src[(y - 1) * src_stride + x];
-        const int32_t pixels3 = src[y * src_stride + x];
-        const int32_t pixels4 = src[(y + 1) * src_stride + x];
-        const int32_t pixels5 = src[(y + 2) * src_stride + x];
-        const int32_t pixels6 = src[(y + 3) * src_stride + x];
-        const int32_t pixels7 = src[(y + 4) * src_stride + x];
-        const int32_t t13 = (filter * 16) + my;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = src[(y - 3) * src_stride + x];
+        int32_t pixels1 = src[(y - 2) * src_stride + x];
+        int32_t pixels2 = src[(y - 1) * src_stride + x];
+        int32_t pixels3 = src[y * src_stride + x];
+        int32_t pixels4 = src[(y + 1) * src_stride + x];
+        int32_t pixels5 = src[(y + 2) * src_stride + x];
+        int32_t pixels6 = src[(y + 3) * src_stride + x];
+        int32_t pixels7 = src[(y + 4) * src_stride + x];
+        int32_t t13 = (filter * 16) + my;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +

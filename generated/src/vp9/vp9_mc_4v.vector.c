@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 6164dc7aff50cbcf
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash e729ea5e0b88e189
  */
 static inline void items_2_vp9_mc_4v__vector_sub8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride, const int32_t filter[2],
@@ -129,183 +129,178 @@ static inline void items_2_vp9_mc_4v__vector_sub8_x2(uint8_t *const dst[2], ptrd
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t my_2 = my[0];
-  const int32_t t12 = (filter_2 * 16) + my_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t my_3 = my[1];
-  const int32_t t12_2 = (filter_3 * 16) + my_3;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
-  const uint8x8_t pixels0 =
+  int32_t filter_2 = filter[0];
+  int32_t my_2 = my[0];
+  int32_t t12 = (filter_2 * 16) + my_2;
+  int32_t filter_3 = filter[1];
+  int32_t my_3 = my[1];
+  int32_t t12_2 = (filter_3 * 16) + my_3;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
+  uint8x8_t pixels0 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
-  const int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
-  const uint8x8_t pixels1 =
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
+  uint8x8_t pixels1 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
-  const int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
-  const uint8x8_t pixels2 =
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
+  int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
+  uint8x8_t pixels2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][3])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
-  const uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
+  uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][4])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
-  const int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
+  int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
-  const int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
+  int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
-  const int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
+  int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
+  uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 1);
-  const uint16x8_t t59 = vmlaq_u16(k13770, pixels1_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t60 = vmlaq_u16(t59, pixels2_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t61 = vmlaq_u16(t60, pixels3_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t62 = vmlaq_u16(t61, pixels4_2, t23);
-  const uint16x8_t t63 = vmlaq_u16(t62, pixels5_2, t26);
-  const uint16x8_t t64 = vmlaq_u16(t63, pixels6_2, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t65 = vmlaq_u16(t64, pixels7_2, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_3 =
+  uint16x8_t t59 = vmlaq_u16(k13770, pixels1_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t60 = vmlaq_u16(t59, pixels2_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t61 = vmlaq_u16(t60, pixels3_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t62 = vmlaq_u16(t61, pixels4_2, t23);
+  uint16x8_t t63 = vmlaq_u16(t62, pixels5_2, t26);
+  uint16x8_t t64 = vmlaq_u16(t63, pixels6_2, vreinterpretq_u16_s16(t29));
+  uint16x8_t t65 = vmlaq_u16(t64, pixels7_2, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const uint16x8_t t66 = vmlaq_u16(t65, pixels7_4, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t68_sat = vqsubq_u16(t66, k13770);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  uint16x8_t t66 = vmlaq_u16(t65, pixels7_4, vreinterpretq_u16_s16(t35));
+  uint16x8_t t68_sat = vqsubq_u16(t66, k13770);
+  uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t69_sat), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t69_sat), 1);
-  const uint16x8_t t80 = vmlaq_u16(k13770, pixels2_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t81 = vmlaq_u16(t80, pixels3_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t82 = vmlaq_u16(t81, pixels4_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t83 = vmlaq_u16(t82, pixels5_2, t23);
-  const uint16x8_t t84 = vmlaq_u16(t83, pixels6_2, t26);
-  const uint16x8_t t85 = vmlaq_u16(t84, pixels7_2, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t86 = vmlaq_u16(t85, pixels7_4, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_5 =
+  uint16x8_t t80 = vmlaq_u16(k13770, pixels2_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t81 = vmlaq_u16(t80, pixels3_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t82 = vmlaq_u16(t81, pixels4_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t83 = vmlaq_u16(t82, pixels5_2, t23);
+  uint16x8_t t84 = vmlaq_u16(t83, pixels6_2, t26);
+  uint16x8_t t85 = vmlaq_u16(t84, pixels7_2, vreinterpretq_u16_s16(t29));
+  uint16x8_t t86 = vmlaq_u16(t85, pixels7_4, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const uint16x8_t t87 = vmlaq_u16(t86, pixels7_6, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t89_sat = vqsubq_u16(t87, k13770);
-  const uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  uint16x8_t t87 = vmlaq_u16(t86, pixels7_6, vreinterpretq_u16_s16(t35));
+  uint16x8_t t89_sat = vqsubq_u16(t87, k13770);
+  uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t90_sat), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t90_sat), 1);
-  const uint16x8_t t101 = vmlaq_u16(k13770, pixels3_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t102 = vmlaq_u16(t101, pixels4_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t103 = vmlaq_u16(t102, pixels5_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t104 = vmlaq_u16(t103, pixels6_2, t23);
-  const uint16x8_t t105 = vmlaq_u16(t104, pixels7_2, t26);
-  const uint16x8_t t106 = vmlaq_u16(t105, pixels7_4, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t107 = vmlaq_u16(t106, pixels7_6, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_7 =
+  uint16x8_t t101 = vmlaq_u16(k13770, pixels3_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t102 = vmlaq_u16(t101, pixels4_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t103 = vmlaq_u16(t102, pixels5_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t104 = vmlaq_u16(t103, pixels6_2, t23);
+  uint16x8_t t105 = vmlaq_u16(t104, pixels7_2, t26);
+  uint16x8_t t106 = vmlaq_u16(t105, pixels7_4, vreinterpretq_u16_s16(t29));
+  uint16x8_t t107 = vmlaq_u16(t106, pixels7_6, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const uint16x8_t t108 = vmlaq_u16(t107, pixels7_8, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t110_sat = vqsubq_u16(t108, k13770);
-  const uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  uint16x8_t t108 = vmlaq_u16(t107, pixels7_8, vreinterpretq_u16_s16(t35));
+  uint16x8_t t110_sat = vqsubq_u16(t108, k13770);
+  uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t111_sat), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t111_sat), 1);
-  const uint16x8_t t122 = vmlaq_u16(k13770, pixels4_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t123 = vmlaq_u16(t122, pixels5_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t124 = vmlaq_u16(t123, pixels6_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t125 = vmlaq_u16(t124, pixels7_2, t23);
-  const uint16x8_t t126 = vmlaq_u16(t125, pixels7_4, t26);
-  const uint16x8_t t127 = vmlaq_u16(t126, pixels7_6, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t128 = vmlaq_u16(t127, pixels7_8, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_9 =
+  uint16x8_t t122 = vmlaq_u16(k13770, pixels4_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t123 = vmlaq_u16(t122, pixels5_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t124 = vmlaq_u16(t123, pixels6_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t125 = vmlaq_u16(t124, pixels7_2, t23);
+  uint16x8_t t126 = vmlaq_u16(t125, pixels7_4, t26);
+  uint16x8_t t127 = vmlaq_u16(t126, pixels7_6, vreinterpretq_u16_s16(t29));
+  uint16x8_t t128 = vmlaq_u16(t127, pixels7_8, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]), 1));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const uint16x8_t t129 = vmlaq_u16(t128, pixels7_10, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  uint16x8_t t129 = vmlaq_u16(t128, pixels7_10, vreinterpretq_u16_s16(t35));
+  uint16x8_t t131_sat = vqsubq_u16(t129, k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 1);
-  const uint16x8_t t143 = vmlaq_u16(k13770, pixels5_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t144 = vmlaq_u16(t143, pixels6_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t145 = vmlaq_u16(t144, pixels7_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t146 = vmlaq_u16(t145, pixels7_4, t23);
-  const uint16x8_t t147 = vmlaq_u16(t146, pixels7_6, t26);
-  const uint16x8_t t148 = vmlaq_u16(t147, pixels7_8, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t149 = vmlaq_u16(t148, pixels7_10, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_11 =
+  uint16x8_t t143 = vmlaq_u16(k13770, pixels5_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t144 = vmlaq_u16(t143, pixels6_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t145 = vmlaq_u16(t144, pixels7_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t146 = vmlaq_u16(t145, pixels7_4, t23);
+  uint16x8_t t147 = vmlaq_u16(t146, pixels7_6, t26);
+  uint16x8_t t148 = vmlaq_u16(t147, pixels7_8, vreinterpretq_u16_s16(t29));
+  uint16x8_t t149 = vmlaq_u16(t148, pixels7_10, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]), 1));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const uint16x8_t t150 = vmlaq_u16(t149, pixels7_12, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t152_sat = vqsubq_u16(t150, k13770);
-  const uint8x8_t t153_sat = vqrshrn_n_u16(t152_sat, 7);
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  uint16x8_t t150 = vmlaq_u16(t149, pixels7_12, vreinterpretq_u16_s16(t35));
+  uint16x8_t t152_sat = vqsubq_u16(t150, k13770);
+  uint8x8_t t153_sat = vqrshrn_n_u16(t152_sat, 7);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t153_sat), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t153_sat), 1);
-  const uint16x8_t t164 = vmlaq_u16(k13770, pixels6_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t165 = vmlaq_u16(t164, pixels7_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t166 = vmlaq_u16(t165, pixels7_4, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t167 = vmlaq_u16(t166, pixels7_6, t23);
-  const uint16x8_t t168 = vmlaq_u16(t167, pixels7_8, t26);
-  const uint16x8_t t169 = vmlaq_u16(t168, pixels7_10, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t170 = vmlaq_u16(t169, pixels7_12, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_13 =
+  uint16x8_t t164 = vmlaq_u16(k13770, pixels6_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t165 = vmlaq_u16(t164, pixels7_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t166 = vmlaq_u16(t165, pixels7_4, vreinterpretq_u16_s16(t20));
+  uint16x8_t t167 = vmlaq_u16(t166, pixels7_6, t23);
+  uint16x8_t t168 = vmlaq_u16(t167, pixels7_8, t26);
+  uint16x8_t t169 = vmlaq_u16(t168, pixels7_10, vreinterpretq_u16_s16(t29));
+  uint16x8_t t170 = vmlaq_u16(t169, pixels7_12, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]), 1));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const uint16x8_t t171 = vmlaq_u16(t170, pixels7_14, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t173_sat = vqsubq_u16(t171, k13770);
-  const uint8x8_t t174_sat = vqrshrn_n_u16(t173_sat, 7);
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  uint16x8_t t171 = vmlaq_u16(t170, pixels7_14, vreinterpretq_u16_s16(t35));
+  uint16x8_t t173_sat = vqsubq_u16(t171, k13770);
+  uint8x8_t t174_sat = vqrshrn_n_u16(t173_sat, 7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t174_sat), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t174_sat), 1);
-  const uint16x8_t t185 = vmlaq_u16(k13770, pixels7_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t186 = vmlaq_u16(t185, pixels7_4, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t187 = vmlaq_u16(t186, pixels7_6, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t188 = vmlaq_u16(t187, pixels7_8, t23);
-  const uint16x8_t t189 = vmlaq_u16(t188, pixels7_10, t26);
-  const uint16x8_t t190 = vmlaq_u16(t189, pixels7_12, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t191 = vmlaq_u16(t190, pixels7_14, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_15 =
+  uint16x8_t t185 = vmlaq_u16(k13770, pixels7_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t186 = vmlaq_u16(t185, pixels7_4, vreinterpretq_u16_s16(t17));
+  uint16x8_t t187 = vmlaq_u16(t186, pixels7_6, vreinterpretq_u16_s16(t20));
+  uint16x8_t t188 = vmlaq_u16(t187, pixels7_8, t23);
+  uint16x8_t t189 = vmlaq_u16(t188, pixels7_10, t26);
+  uint16x8_t t190 = vmlaq_u16(t189, pixels7_12, vreinterpretq_u16_s16(t29));
+  uint16x8_t t191 = vmlaq_u16(t190, pixels7_14, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]), 1));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const uint16x8_t t192 = vmlaq_u16(t191, pixels7_16, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t194_sat = vqsubq_u16(t192, k13770);
-  const uint8x8_t t195_sat = vqrshrn_n_u16(t194_sat, 7);
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  uint16x8_t t192 = vmlaq_u16(t191, pixels7_16, vreinterpretq_u16_s16(t35));
+  uint16x8_t t194_sat = vqsubq_u16(t192, k13770);
+  uint8x8_t t195_sat = vqrshrn_n_u16(t194_sat, 7);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t195_sat), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t195_sat), 1);
 }
@@ -334,211 +329,141 @@ static inline void one_item_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t48_sat), 0);
-  const int16x4_t t59 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t59 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t14);
-  const int16x4_t t60 = vmla_n_s16(t59, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t17);
-  const int16x4_t t61 = vmla_n_s16(t60, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t20);
-  const int16x4_t t62 = vmla_n_s16(t61, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t23);
-  const int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t26);
-  const int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t29);
-  const int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t66 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t68_sat = vqsub_u16(vreinterpret_u16_s16(t66), k13770);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(daedalus_quad_u16(t68_sat), 7);
+  int16x4_t t60 = vmla_n_s16(t59, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t17);
+  int16x4_t t61 = vmla_n_s16(t60, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t20);
+  int16x4_t t62 = vmla_n_s16(t61, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t23);
+  int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t26);
+  int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t29);
+  int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t66 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t68_sat = vqsub_u16(vreinterpret_u16_s16(t66), k13770);
+  uint8x8_t t69_sat = vqrshrn_n_u16(daedalus_quad_u16(t68_sat), 7);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t69_sat), 0);
-  const int16x4_t t80 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t80 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t14);
-  const int16x4_t t81 = vmla_n_s16(t80, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t17);
-  const int16x4_t t82 = vmla_n_s16(t81, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t20);
-  const int16x4_t t83 = vmla_n_s16(t82, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t23);
-  const int16x4_t t84 = vmla_n_s16(t83, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t26);
-  const int16x4_t t85 = vmla_n_s16(t84, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t29);
-  const int16x4_t t86 = vmla_n_s16(t85, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t89_sat = vqsub_u16(vreinterpret_u16_s16(t87), k13770);
-  const uint8x8_t t90_sat = vqrshrn_n_u16(daedalus_quad_u16(t89_sat), 7);
+  int16x4_t t81 = vmla_n_s16(t80, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t17);
+  int16x4_t t82 = vmla_n_s16(t81, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t20);
+  int16x4_t t83 = vmla_n_s16(t82, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t23);
+  int16x4_t t84 = vmla_n_s16(t83, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t26);
+  int16x4_t t85 = vmla_n_s16(t84, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t29);
+  int16x4_t t86 = vmla_n_s16(t85, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t89_sat = vqsub_u16(vreinterpret_u16_s16(t87), k13770);
+  uint8x8_t t90_sat = vqrshrn_n_u16(daedalus_quad_u16(t89_sat), 7);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t90_sat), 0);
-  const int16x4_t t101 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t101 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t14);
-  const int16x4_t t102 = vmla_n_s16(t101, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t17);
-  const int16x4_t t103 = vmla_n_s16(t102, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t20);
-  const int16x4_t t104 = vmla_n_s16(t103, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t23);
-  const int16x4_t t105 = vmla_n_s16(t104, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t26);
-  const int16x4_t t106 = vmla_n_s16(t105, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t29);
-  const int16x4_t t107 = vmla_n_s16(t106, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t108 = vmla_n_s16(t107, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t110_sat = vqsub_u16(vreinterpret_u16_s16(t108), k13770);
-  const uint8x8_t t111_sat = vqrshrn_n_u16(daedalus_quad_u16(t110_sat), 7);
+  int16x4_t t102 = vmla_n_s16(t101, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t17);
+  int16x4_t t103 = vmla_n_s16(t102, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t20);
+  int16x4_t t104 = vmla_n_s16(t103, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t23);
+  int16x4_t t105 = vmla_n_s16(t104, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t26);
+  int16x4_t t106 = vmla_n_s16(t105, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t29);
+  int16x4_t t107 = vmla_n_s16(t106, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t108 = vmla_n_s16(t107, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t110_sat = vqsub_u16(vreinterpret_u16_s16(t108), k13770);
+  uint8x8_t t111_sat = vqrshrn_n_u16(daedalus_quad_u16(t110_sat), 7);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t111_sat), 0);
-  const int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t122 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t14);
-  const int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t17);
-  const int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t20);
-  const int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t23);
-  const int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t26);
-  const int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t29);
-  const int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
+  int16x4_t t123 = vmla_n_s16(t122, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t17);
+  int16x4_t t124 = vmla_n_s16(t123, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t20);
+  int16x4_t t125 = vmla_n_s16(t124, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t23);
+  int16x4_t t126 = vmla_n_s16(t125, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t26);
+  int16x4_t t127 = vmla_n_s16(t126, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t29);
+  int16x4_t t128 = vmla_n_s16(t127, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t129 = vmla_n_s16(t128, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t131_sat = vqsub_u16(vreinterpret_u16_s16(t129), k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(daedalus_quad_u16(t131_sat), 7);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t132_sat), 0);
-  const int16x4_t t143 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t143 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t14);
-  const int16x4_t t144 = vmla_n_s16(t143, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t17);
-  const int16x4_t t145 = vmla_n_s16(t144, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t20);
-  const int16x4_t t146 = vmla_n_s16(t145, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t23);
-  const int16x4_t t147 = vmla_n_s16(t146, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t26);
-  const int16x4_t t148 = vmla_n_s16(t147, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t29);
-  const int16x4_t t149 = vmla_n_s16(t148, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t150 = vmla_n_s16(t149, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t152_sat = vqsub_u16(vreinterpret_u16_s16(t150), k13770);
-  const uint8x8_t t153_sat = vqrshrn_n_u16(daedalus_quad_u16(t152_sat), 7);
+  int16x4_t t144 = vmla_n_s16(t143, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t17);
+  int16x4_t t145 = vmla_n_s16(t144, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t20);
+  int16x4_t t146 = vmla_n_s16(t145, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t23);
+  int16x4_t t147 = vmla_n_s16(t146, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t26);
+  int16x4_t t148 = vmla_n_s16(t147, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t29);
+  int16x4_t t149 = vmla_n_s16(t148, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t150 = vmla_n_s16(t149, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t152_sat = vqsub_u16(vreinterpret_u16_s16(t150), k13770);
+  uint8x8_t t153_sat = vqrshrn_n_u16(daedalus_quad_u16(t152_sat), 7);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t153_sat), 0);
-  const int16x4_t t164 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t164 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t14);
-  const int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t17);
-  const int16x4_t t166 = vmla_n_s16(t165, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t20);
-  const int16x4_t t167 = vmla_n_s16(t166, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t23);
-  const int16x4_t t168 = vmla_n_s16(t167, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t26);
-  const int16x4_t t169 = vmla_n_s16(t168, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t29);
-  const int16x4_t t170 = vmla_n_s16(t169, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t171 = vmla_n_s16(t170, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t173_sat = vqsub_u16(vreinterpret_u16_s16(t171), k13770);
-  const uint8x8_t t174_sat = vqrshrn_n_u16(daedalus_quad_u16(t173_sat), 7);
+  int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t17);
+  int16x4_t t166 = vmla_n_s16(t165, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t20);
+  int16x4_t t167 = vmla_n_s16(t166, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t23);
+  int16x4_t t168 = vmla_n_s16(t167, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t26);
+  int16x4_t t169 = vmla_n_s16(t168, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t29);
+  int16x4_t t170 = vmla_n_s16(t169, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t171 = vmla_n_s16(t170, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t173_sat = vqsub_u16(vreinterpret_u16_s16(t171), k13770);
+  uint8x8_t t174_sat = vqrshrn_n_u16(daedalus_quad_u16(t173_sat), 7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t174_sat), 0);
-  const int16x4_t t185 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t185 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t14);
-  const int16x4_t t186 = vmla_n_s16(t185, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t17);
-  const int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t20);
-  const int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t23);
-  const int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t26);
-  const int16x4_t t190 = vmla_n_s16(t189, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t29);
-  const int16x4_t t191 = vmla_n_s16(t190, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t192 = vmla_n_s16(t191, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t194_sat = vqsub_u16(vreinterpret_u16_s16(t192), k13770);
-  const uint8x8_t t195_sat = vqrshrn_n_u16(daedalus_quad_u16(t194_sat), 7);
+  int16x4_t t186 = vmla_n_s16(t185, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t17);
+  int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t20);
+  int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t23);
+  int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t26);
+  int16x4_t t190 = vmla_n_s16(t189, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t29);
+  int16x4_t t191 = vmla_n_s16(t190, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t192 = vmla_n_s16(t191, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t194_sat = vqsub_u16(vreinterpret_u16_s16(t192), k13770);
+  uint8x8_t t195_sat = vqrshrn_n_u16(daedalus_quad_u16(t194_sat), 7);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t195_sat), 0);
 }
 
@@ -612,7 +537,7 @@ void daedalus_vp9_mc_4v__vector_sub8_x2(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 51263f8f13e9973b
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 1f71a4044b52e550
  */
 static inline void one_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -630,99 +555,91 @@ static inline void one_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
+  int32_t t12 = (filter * 16) + my;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1), 2), 3));
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const uint8x16_t pixels1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  uint8x16_t pixels1 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1), 2), 3));
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const uint8x16_t pixels2 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
+  uint8x16_t pixels2 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1), 2), 3));
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1), 2), 3));
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1), 2), 3));
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1), 2), 3));
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1), 2), 3));
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t48_sat), 2);
@@ -759,59 +676,59 @@ void daedalus_vp9_mc_4v__vector_sub4(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash 23ad33e559d4fe02
+ * Class full, input hash 3520d3e07e56ec64
  */
 static inline void one_item_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + my;
+      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 2) * src_stride]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 1) * src_stride]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 1) * src_stride]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+      uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          1) * src_stride]));
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 2) * src_stride]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
+      uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          2) * src_stride]));
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 3) * src_stride]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          3) * src_stride]));
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 4) * src_stride]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          4) * src_stride]));
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
+      uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t49_sat), 0);
     }
   }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash af1d438a8efd8865
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 61989826f4963513
  */
 static inline void items_2_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const uint8_t *const src[2], ptrdiff_t src_stride, const int32_t filter[2],
@@ -129,254 +129,242 @@ static inline void items_2_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *const dst[2], pt
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t my_2 = my[0];
-  const int32_t t12 = (filter_2 * 16) + my_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t my_3 = my[1];
-  const int32_t t12_2 = (filter_3 * 16) + my_3;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
+  int32_t filter_2 = filter[0];
+  int32_t my_2 = my[0];
+  int32_t t12 = (filter_2 * 16) + my_2;
+  int32_t filter_3 = filter[1];
+  int32_t my_3 = my[1];
+  int32_t t12_2 = (filter_3 * 16) + my_3;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
+      63)][0]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])}));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
+      63)][1]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])}));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
+      63)][2]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])}));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
+      0, 63)][3]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])}));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vld1_u8(((const uint8_t[]){(uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12,
-      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
+      0, 63)][4]), (uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]),
+      (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]),
       (uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])}));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
+      63)][5]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])}));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
+      63)][6]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])}));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vld1_s8(((const int8_t[]){(int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7]), (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
+      63)][7]), (int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]),
+      (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]),
       (int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])}));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
-  const uint8x8_t t65 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  uint8x8_t t65 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint8x8_t t67 = vrhadd_u8(t65, out);
+  uint8x8_t t67 = vrhadd_u8(t65, out);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t67), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t67), 1);
-  const uint8x8_t pixels7_2 =
+  uint8x8_t pixels7_2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint8x8_t t69 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16), t31);
-  const int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18), t34);
-  const int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20), t38);
-  const int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
-  const int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
-  const int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26), t50);
-  const int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28), t54);
-  const int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69), t58);
-  const int8x8_t t87_sat = vqrshrn_n_s16(t85, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128);
-  const uint8x8_t t90 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint8x8_t t69 = vsub_u8(pixels7_2, k128);
+  int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16), t31);
+  int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18), t34);
+  int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20), t38);
+  int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
+  int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
+  int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26), t50);
+  int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28), t54);
+  int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69), t58);
+  int8x8_t t87_sat = vqrshrn_n_s16(t85, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128);
+  uint8x8_t t90 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint8x8_t t92 = vrhadd_u8(t90, out_2);
+  uint8x8_t t92 = vrhadd_u8(t90, out_2);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t92), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t92), 1);
-  const uint8x8_t pixels7_3 =
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint8x8_t t94 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18), t31);
-  const int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20), t34);
-  const int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22), t38);
-  const int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
-  const int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
-  const int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28), t50);
-  const int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69), t54);
-  const int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58);
-  const int8x8_t t112_sat = vqrshrn_n_s16(t110, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128);
-  const uint8x8_t t115 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint8x8_t t94 = vsub_u8(pixels7_3, k128);
+  int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18), t31);
+  int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20), t34);
+  int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22), t38);
+  int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
+  int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
+  int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28), t50);
+  int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69), t54);
+  int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58);
+  int8x8_t t112_sat = vqrshrn_n_s16(t110, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128);
+  uint8x8_t t115 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint8x8_t t117 = vrhadd_u8(t115, out_3);
+  uint8x8_t t117 = vrhadd_u8(t115, out_3);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t117), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t117), 1);
-  const uint8x8_t pixels7_4 =
+  uint8x8_t pixels7_4 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint8x8_t t119 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20), t31);
-  const int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22), t34);
-  const int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24), t38);
-  const int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
-  const int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
-  const int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69), t50);
-  const int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94), t54);
-  const int16x8_t t135 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58);
-  const int8x8_t t137_sat = vqrshrn_n_s16(t135, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128);
-  const uint8x8_t t140 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint8x8_t t119 = vsub_u8(pixels7_4, k128);
+  int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20), t31);
+  int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22), t34);
+  int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24), t38);
+  int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
+  int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
+  int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69), t50);
+  int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94), t54);
+  int16x8_t t135 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58);
+  int8x8_t t137_sat = vqrshrn_n_s16(t135, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128);
+  uint8x8_t t140 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint8x8_t t142 = vrhadd_u8(t140, out_4);
+  uint8x8_t t142 = vrhadd_u8(t140, out_4);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t142), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t142), 1);
-  const uint8x8_t pixels7_5 =
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]), 1));
-  const uint8x8_t t144 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t146 = vmull_s8(vreinterpret_s8_u8(t22), t31);
-  const int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t24), t34);
-  const int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26), t38);
-  const int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
-  const int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t46));
-  const int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94), t50);
-  const int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119), t54);
-  const int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58);
-  const int8x8_t t162_sat = vqrshrn_n_s16(t160, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128);
-  const uint8x8_t t165 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
+  uint8x8_t t144 = vsub_u8(pixels7_5, k128);
+  int16x8_t t146 = vmull_s8(vreinterpret_s8_u8(t22), t31);
+  int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t24), t34);
+  int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26), t38);
+  int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
+  int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t46));
+  int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94), t50);
+  int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119), t54);
+  int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58);
+  int8x8_t t162_sat = vqrshrn_n_s16(t160, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128);
+  uint8x8_t t165 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]), 1));
-  const uint8x8_t t167 = vrhadd_u8(t165, out_5);
+  uint8x8_t t167 = vrhadd_u8(t165, out_5);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t167), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t167), 1);
-  const uint8x8_t pixels7_6 =
+  uint8x8_t pixels7_6 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]), 1));
-  const uint8x8_t t169 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24), t31);
-  const int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26), t34);
-  const int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28), t38);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t42));
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t46));
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119), t50);
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144), t54);
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58);
-  const int8x8_t t187_sat = vqrshrn_n_s16(t185, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128);
-  const uint8x8_t t190 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
+  uint8x8_t t169 = vsub_u8(pixels7_6, k128);
+  int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24), t31);
+  int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26), t34);
+  int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28), t38);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t42));
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t46));
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119), t50);
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144), t54);
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58);
+  int8x8_t t187_sat = vqrshrn_n_s16(t185, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128);
+  uint8x8_t t190 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]), 1));
-  const uint8x8_t t192 = vrhadd_u8(t190, out_6);
+  uint8x8_t t192 = vrhadd_u8(t190, out_6);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t192), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t192), 1);
-  const uint8x8_t pixels7_7 =
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]), 1));
-  const uint8x8_t t194 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26), t31);
-  const int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28), t34);
-  const int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69), t38);
-  const int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t42));
-  const int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t46));
-  const int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144), t50);
-  const int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169), t54);
-  const int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58);
-  const int8x8_t t212_sat = vqrshrn_n_s16(t210, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128);
-  const uint8x8_t t215 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
+  uint8x8_t t194 = vsub_u8(pixels7_7, k128);
+  int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26), t31);
+  int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28), t34);
+  int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69), t38);
+  int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t42));
+  int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t46));
+  int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144), t50);
+  int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169), t54);
+  int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58);
+  int8x8_t t212_sat = vqrshrn_n_s16(t210, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128);
+  uint8x8_t t215 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]), 1));
-  const uint8x8_t t217 = vrhadd_u8(t215, out_7);
+  uint8x8_t t217 = vrhadd_u8(t215, out_7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t217), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t217), 1);
-  const uint8x8_t pixels7_8 =
+  uint8x8_t pixels7_8 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]), 1));
-  const uint8x8_t t219 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28), t31);
-  const int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69), t34);
-  const int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94), t38);
-  const int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t42));
-  const int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144), vreinterpret_s8_u8(t46));
-  const int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194), t54);
-  const int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58);
-  const int8x8_t t237_sat = vqrshrn_n_s16(t235, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128);
-  const uint8x8_t t240 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
+  uint8x8_t t219 = vsub_u8(pixels7_8, k128);
+  int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28), t31);
+  int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69), t34);
+  int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94), t38);
+  int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t42));
+  int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144), vreinterpret_s8_u8(t46));
+  int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194), t54);
+  int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58);
+  int8x8_t t237_sat = vqrshrn_n_s16(t235, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128);
+  uint8x8_t t240 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]), 1));
-  const uint8x8_t t242 = vrhadd_u8(t240, out_8);
+  uint8x8_t t242 = vrhadd_u8(t240, out_8);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t242), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t242), 1);
 }
@@ -405,163 +393,149 @@ static inline void one_item_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint8x8_t t14 = vsub_u8(pixels0, k128);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint8x8_t t16 = vsub_u8(pixels1, k128);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint8x8_t t18 = vsub_u8(pixels2, k128);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint8x8_t t20 = vsub_u8(pixels3, k128);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint8x8_t t22 = vsub_u8(pixels4, k128);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint8x8_t t24 = vsub_u8(pixels5, k128);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint8x8_t t26 = vsub_u8(pixels6, k128);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint8x8_t t28 = vsub_u8(pixels7, k128);
-  const int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
-  const int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-  const int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
-  const uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-  const uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-  const int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-  const int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-  const int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
-  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
-  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
-  const uint8x8_t t65 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint8x8_t t67 = vrhadd_u8(t65, out);
+  int32_t t12 = (filter * 16) + my;
+  uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint8x8_t t14 = vsub_u8(pixels0, k128);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint8x8_t t16 = vsub_u8(pixels1, k128);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint8x8_t t18 = vsub_u8(pixels2, k128);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint8x8_t t20 = vsub_u8(pixels3, k128);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint8x8_t t22 = vsub_u8(pixels4, k128);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint8x8_t t24 = vsub_u8(pixels5, k128);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint8x8_t t26 = vsub_u8(pixels6, k128);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint8x8_t t28 = vsub_u8(pixels7, k128);
+  int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  uint8x8_t t65 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint8x8_t t67 = vrhadd_u8(t65, out);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t67), 0);
-  const uint8x8_t pixels7_2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint8x8_t t69 = vsub_u8(pixels7_2, k128);
-  const int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16), t31);
-  const int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18), t34);
-  const int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20), t38);
-  const int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
-  const int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
-  const int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26), t50);
-  const int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28), t54);
-  const int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69), t58);
-  const int8x8_t t87_sat = vqrshrn_n_s16(t85, 7);
-  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128);
-  const uint8x8_t t90 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint8x8_t t92 = vrhadd_u8(t90, out_2);
+  uint8x8_t pixels7_2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint8x8_t t69 = vsub_u8(pixels7_2, k128);
+  int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16), t31);
+  int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18), t34);
+  int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20), t38);
+  int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
+  int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
+  int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26), t50);
+  int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28), t54);
+  int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69), t58);
+  int8x8_t t87_sat = vqrshrn_n_s16(t85, 7);
+  uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128);
+  uint8x8_t t90 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint8x8_t t92 = vrhadd_u8(t90, out_2);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t92), 0);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint8x8_t t94 = vsub_u8(pixels7_3, k128);
-  const int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18), t31);
-  const int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20), t34);
-  const int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22), t38);
-  const int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
-  const int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
-  const int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28), t50);
-  const int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69), t54);
-  const int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58);
-  const int8x8_t t112_sat = vqrshrn_n_s16(t110, 7);
-  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128);
-  const uint8x8_t t115 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint8x8_t t117 = vrhadd_u8(t115, out_3);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint8x8_t t94 = vsub_u8(pixels7_3, k128);
+  int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18), t31);
+  int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20), t34);
+  int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22), t38);
+  int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
+  int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
+  int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28), t50);
+  int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69), t54);
+  int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58);
+  int8x8_t t112_sat = vqrshrn_n_s16(t110, 7);
+  uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128);
+  uint8x8_t t115 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint8x8_t t117 = vrhadd_u8(t115, out_3);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t117), 0);
-  const uint8x8_t pixels7_4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint8x8_t t119 = vsub_u8(pixels7_4, k128);
-  const int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20), t31);
-  const int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22), t34);
-  const int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24), t38);
-  const int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
-  const int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
-  const int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69), t50);
-  const int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94), t54);
-  const int16x8_t t135 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58);
-  const int8x8_t t137_sat = vqrshrn_n_s16(t135, 7);
-  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128);
-  const uint8x8_t t140 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint8x8_t t142 = vrhadd_u8(t140, out_4);
+  uint8x8_t pixels7_4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint8x8_t t119 = vsub_u8(pixels7_4, k128);
+  int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20), t31);
+  int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22), t34);
+  int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24), t38);
+  int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
+  int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
+  int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69), t50);
+  int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94), t54);
+  int16x8_t t135 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58);
+  int8x8_t t137_sat = vqrshrn_n_s16(t135, 7);
+  uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128);
+  uint8x8_t t140 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint8x8_t t142 = vrhadd_u8(t140, out_4);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t142), 0);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
-  const uint8x8_t t144 = vsub_u8(pixels7_5, k128);
-  const int16x8_t t146 = vmull_s8(vreinterpret_s8_u8(t22), t31);
-  const int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t24), t34);
-  const int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26), t38);
-  const int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
-  const int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t46));
-  const int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94), t50);
-  const int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119), t54);
-  const int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58);
-  const int8x8_t t162_sat = vqrshrn_n_s16(t160, 7);
-  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128);
-  const uint8x8_t t165 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
-  const uint8x8_t t167 = vrhadd_u8(t165, out_5);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
+  uint8x8_t t144 = vsub_u8(pixels7_5, k128);
+  int16x8_t t146 = vmull_s8(vreinterpret_s8_u8(t22), t31);
+  int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t24), t34);
+  int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26), t38);
+  int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
+  int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t46));
+  int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94), t50);
+  int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119), t54);
+  int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58);
+  int8x8_t t162_sat = vqrshrn_n_s16(t160, 7);
+  uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128);
+  uint8x8_t t165 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
+  uint8x8_t t167 = vrhadd_u8(t165, out_5);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t167), 0);
-  const uint8x8_t pixels7_6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
-  const uint8x8_t t169 = vsub_u8(pixels7_6, k128);
-  const int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24), t31);
-  const int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26), t34);
-  const int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28), t38);
-  const int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t42));
-  const int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t46));
-  const int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119), t50);
-  const int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144), t54);
-  const int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58);
-  const int8x8_t t187_sat = vqrshrn_n_s16(t185, 7);
-  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128);
-  const uint8x8_t t190 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
-  const uint8x8_t t192 = vrhadd_u8(t190, out_6);
+  uint8x8_t pixels7_6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
+  uint8x8_t t169 = vsub_u8(pixels7_6, k128);
+  int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24), t31);
+  int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26), t34);
+  int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28), t38);
+  int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69), vreinterpret_s8_u8(t42));
+  int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t46));
+  int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119), t50);
+  int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144), t54);
+  int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58);
+  int8x8_t t187_sat = vqrshrn_n_s16(t185, 7);
+  uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128);
+  uint8x8_t t190 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
+  uint8x8_t t192 = vrhadd_u8(t190, out_6);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t192), 0);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
-  const uint8x8_t t194 = vsub_u8(pixels7_7, k128);
-  const int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26), t31);
-  const int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28), t34);
-  const int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69), t38);
-  const int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t42));
-  const int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t46));
-  const int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144), t50);
-  const int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169), t54);
-  const int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58);
-  const int8x8_t t212_sat = vqrshrn_n_s16(t210, 7);
-  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128);
-  const uint8x8_t t215 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
-  const uint8x8_t t217 = vrhadd_u8(t215, out_7);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
+  uint8x8_t t194 = vsub_u8(pixels7_7, k128);
+  int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26), t31);
+  int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28), t34);
+  int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69), t38);
+  int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t42));
+  int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t46));
+  int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144), t50);
+  int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169), t54);
+  int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58);
+  int8x8_t t212_sat = vqrshrn_n_s16(t210, 7);
+  uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128);
+  uint8x8_t t215 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
+  uint8x8_t t217 = vrhadd_u8(t215, out_7);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t217), 0);
-  const uint8x8_t pixels7_8 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
-  const uint8x8_t t219 = vsub_u8(pixels7_8, k128);
-  const int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28), t31);
-  const int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69), t34);
-  const int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94), t38);
-  const int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t42));
-  const int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144), vreinterpret_s8_u8(t46));
-  const int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169), t50);
-  const int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194), t54);
-  const int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58);
-  const int8x8_t t237_sat = vqrshrn_n_s16(t235, 7);
-  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128);
-  const uint8x8_t t240 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
-  const uint8x8_t t242 = vrhadd_u8(t240, out_8);
+  uint8x8_t pixels7_8 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
+  uint8x8_t t219 = vsub_u8(pixels7_8, k128);
+  int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28), t31);
+  int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69), t34);
+  int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94), t38);
+  int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t42));
+  int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144), vreinterpret_s8_u8(t46));
+  int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169), t50);
+  int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194), t54);
+  int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58);
+  int8x8_t t237_sat = vqrshrn_n_s16(t235, 7);
+  uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128);
+  uint8x8_t t240 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
+  uint8x8_t t242 = vrhadd_u8(t240, out_8);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t242), 0);
 }
 
@@ -630,7 +604,7 @@ void daedalus_vp9_mc_4v_avg__neon_sub8_x2(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash ae68f68d47ad41b3
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 2173d63e32443275
  */
 static inline void one_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -648,69 +622,68 @@ static inline void one_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint32x4_t words = vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
+  int32_t t12 = (filter * 16) + my;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint32x4_t words = vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1), 2), 3);
-  const uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint32x4_t words_2 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
+  uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint32x4_t words_2 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1), 2), 3);
-  const uint8x16_t pixels1 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 1));
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 2));
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 3));
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint32x4_t words_3 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
+  uint8x16_t pixels1 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 1));
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 2));
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 3));
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint32x4_t words_3 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1), 2);
-  const uint8x16_t pixels5 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 1));
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 2));
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 3));
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 1));
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 2));
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 3));
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
-  const uint8x16_t t65 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  uint8x16_t t65 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t67 = vrhaddq_u8(t65, out);
+  uint8x16_t t67 = vrhaddq_u8(t65, out);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t67), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t67), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t67), 2);
@@ -747,64 +720,64 @@ void daedalus_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 2b4962ffd331d18e
+ * Class full, input hash f648bebe1c1a229b
  */
 static inline void one_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + my;
+      uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 2) * src_stride]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int32x4_t t40 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int32x4_t t40 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 1) * src_stride]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const uint32x4_t t42 = vmlal_n_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      uint32x4_t t42 = vmlal_n_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 1) * src_stride]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const uint32x4_t t43 = vmlal_n_u16(t42, vget_low_u16(pixels4_2),
+      uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          1) * src_stride]));
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      uint32x4_t t43 = vmlal_n_u16(t42, vget_low_u16(pixels4_2),
           (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 2) * src_stride]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int32x4_t t44 = vmlal_n_s16(vreinterpretq_s32_u32(t43),
+      uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          2) * src_stride]));
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int32x4_t t44 = vmlal_n_s16(vreinterpretq_s32_u32(t43),
           vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][5]);
-      const uint8x8_t pixels6 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 3) * src_stride]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int32x4_t t45 = vmlal_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          3) * src_stride]));
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int32x4_t t45 = vmlal_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 4) * src_stride]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          4) * src_stride]));
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46), k13770);
-      const uint16x4_t t49 = vrshrn_n_u32(t48, 7);
-      const uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49)));
-      const uint8x8_t t51 =
+      uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46), k13770);
+      uint16x4_t t49 = vrshrn_n_u32(t48, 7);
+      uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49)));
+      uint8x8_t t51 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
+      uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t53), 0);
     }
   }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash c0e9a7888221ac2c
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 02f98cfac297a2cb
  */
 static inline void items_2_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *const dst[2],
     ptrdiff_t dst_stride, const uint8_t *const src[2], ptrdiff_t src_stride,
@@ -129,214 +129,202 @@ static inline void items_2_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *const dst[2],
   uint8_t *const dst_row6_2 = dst_row5_2 + dst_stride;
   uint8_t *const dst_row7_2 = dst_row6_2 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t filter_2 = filter[0];
-  const int32_t my_2 = my[0];
-  const int32_t t12 = (filter_2 * 16) + my_2;
-  const int32_t filter_3 = filter[1];
-  const int32_t my_3 = my[1];
-  const int32_t t12_2 = (filter_3 * 16) + my_3;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][0])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
-  const uint8x8_t pixels0 =
+  int32_t filter_2 = filter[0];
+  int32_t my_2 = my[0];
+  int32_t t12 = (filter_2 * 16) + my_2;
+  int32_t filter_3 = filter[1];
+  int32_t my_3 = my[1];
+  int32_t t12_2 = (filter_3 * 16) + my_3;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  int16x8_t t14 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][0])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0])));
+  uint8x8_t pixels0 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
-  const int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][1])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
-  const uint8x8_t pixels1 =
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  uint16x8_t t38 = vmlaq_u16(k13770, pixels0_2, vreinterpretq_u16_s16(t14));
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][1])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1])));
+  uint8x8_t pixels1 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
-  const int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][2])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
-  const uint8x8_t pixels2 =
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  uint16x8_t t39 = vmlaq_u16(t38, pixels1_2, vreinterpretq_u16_s16(t17));
+  int16x8_t t20 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][2])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2])));
+  uint8x8_t pixels2 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_above1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][3])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
-  const uint8x8_t pixels3 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  uint16x8_t t40 = vmlaq_u16(t39, pixels2_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t23 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][3])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3])));
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&src[0][0]), 1));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
-  const uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][4])), vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  uint16x8_t t41 = vmlaq_u16(t40, pixels3_2, t23);
+  uint16x8_t t26 = vcombine_u16(vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12, 0, 63)][4])),
+      vdup_n_u16((uint16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4])));
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
-  const int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][5])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  uint16x8_t t42 = vmlaq_u16(t41, pixels4_2, t26);
+  int16x8_t t29 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][5])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5])));
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
-  const int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][6])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  uint16x8_t t43 = vmlaq_u16(t42, pixels5_2, vreinterpretq_u16_s16(t29));
+  int16x8_t t32 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][6])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6])));
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
-  const int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0,
-      63)][7])), vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  uint16x8_t t44 = vmlaq_u16(t43, pixels6_2, vreinterpretq_u16_s16(t32));
+  int16x8_t t35 = vcombine_s16(vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12, 0, 63)][7])),
+      vdup_n_s16((int16_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7])));
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  uint16x8_t t45 = vmlaq_u16(t44, pixels7_2, vreinterpretq_u16_s16(t35));
+  uint16x8_t t47_sat = vqsubq_u16(t45, k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst[1][0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst[0][0]), 1));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst[1][0] = vget_lane_u32(vreinterpret_u32_u8(t52), 1);
-  const uint16x8_t t62 = vmlaq_u16(k13770, pixels1_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t63 = vmlaq_u16(t62, pixels2_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t64 = vmlaq_u16(t63, pixels3_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t65 = vmlaq_u16(t64, pixels4_2, t23);
-  const uint16x8_t t66 = vmlaq_u16(t65, pixels5_2, t26);
-  const uint16x8_t t67 = vmlaq_u16(t66, pixels6_2, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t68 = vmlaq_u16(t67, pixels7_2, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_3 =
+  uint16x8_t t62 = vmlaq_u16(k13770, pixels1_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t63 = vmlaq_u16(t62, pixels2_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t64 = vmlaq_u16(t63, pixels3_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t65 = vmlaq_u16(t64, pixels4_2, t23);
+  uint16x8_t t66 = vmlaq_u16(t65, pixels5_2, t26);
+  uint16x8_t t67 = vmlaq_u16(t66, pixels6_2, vreinterpretq_u16_s16(t29));
+  uint16x8_t t68 = vmlaq_u16(t67, pixels7_2, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_3 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const uint16x8_t t69 = vmlaq_u16(t68, pixels7_4, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t71_sat = vqsubq_u16(t69, k13770);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
-  const uint8x8_t t74 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  uint16x8_t t69 = vmlaq_u16(t68, pixels7_4, vreinterpretq_u16_s16(t35));
+  uint16x8_t t71_sat = vqsubq_u16(t69, k13770);
+  uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
+  uint8x8_t t74 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row1_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]), 1));
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 0);
   *(daedalus_any_u32 *)&dst_row1_2[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 1);
-  const uint16x8_t t86 = vmlaq_u16(k13770, pixels2_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t87 = vmlaq_u16(t86, pixels3_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t88 = vmlaq_u16(t87, pixels4_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t89 = vmlaq_u16(t88, pixels5_2, t23);
-  const uint16x8_t t90 = vmlaq_u16(t89, pixels6_2, t26);
-  const uint16x8_t t91 = vmlaq_u16(t90, pixels7_2, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t92 = vmlaq_u16(t91, pixels7_4, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_5 =
+  uint16x8_t t86 = vmlaq_u16(k13770, pixels2_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t87 = vmlaq_u16(t86, pixels3_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t88 = vmlaq_u16(t87, pixels4_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t89 = vmlaq_u16(t88, pixels5_2, t23);
+  uint16x8_t t90 = vmlaq_u16(t89, pixels6_2, t26);
+  uint16x8_t t91 = vmlaq_u16(t90, pixels7_2, vreinterpretq_u16_s16(t29));
+  uint16x8_t t92 = vmlaq_u16(t91, pixels7_4, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_5 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]), 1));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const uint16x8_t t93 = vmlaq_u16(t92, pixels7_6, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t95_sat = vqsubq_u16(t93, k13770);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
-  const uint8x8_t t98 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  uint16x8_t t93 = vmlaq_u16(t92, pixels7_6, vreinterpretq_u16_s16(t35));
+  uint16x8_t t95_sat = vqsubq_u16(t93, k13770);
+  uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
+  uint8x8_t t98 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row2_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]), 1));
-  const uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
+  uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t100), 0);
   *(daedalus_any_u32 *)&dst_row2_2[0] = vget_lane_u32(vreinterpret_u32_u8(t100), 1);
-  const uint16x8_t t110 = vmlaq_u16(k13770, pixels3_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t111 = vmlaq_u16(t110, pixels4_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t112 = vmlaq_u16(t111, pixels5_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t113 = vmlaq_u16(t112, pixels6_2, t23);
-  const uint16x8_t t114 = vmlaq_u16(t113, pixels7_2, t26);
-  const uint16x8_t t115 = vmlaq_u16(t114, pixels7_4, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t116 = vmlaq_u16(t115, pixels7_6, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_7 =
+  uint16x8_t t110 = vmlaq_u16(k13770, pixels3_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t111 = vmlaq_u16(t110, pixels4_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t112 = vmlaq_u16(t111, pixels5_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t113 = vmlaq_u16(t112, pixels6_2, t23);
+  uint16x8_t t114 = vmlaq_u16(t113, pixels7_2, t26);
+  uint16x8_t t115 = vmlaq_u16(t114, pixels7_4, vreinterpretq_u16_s16(t29));
+  uint16x8_t t116 = vmlaq_u16(t115, pixels7_6, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_7 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]), 1));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const uint16x8_t t117 = vmlaq_u16(t116, pixels7_8, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t119_sat = vqsubq_u16(t117, k13770);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
-  const uint8x8_t t122 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  uint16x8_t t117 = vmlaq_u16(t116, pixels7_8, vreinterpretq_u16_s16(t35));
+  uint16x8_t t119_sat = vqsubq_u16(t117, k13770);
+  uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
+  uint8x8_t t122 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row3_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]), 1));
-  const uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
+  uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t124), 0);
   *(daedalus_any_u32 *)&dst_row3_2[0] = vget_lane_u32(vreinterpret_u32_u8(t124), 1);
-  const uint16x8_t t134 = vmlaq_u16(k13770, pixels4_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t135 = vmlaq_u16(t134, pixels5_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t136 = vmlaq_u16(t135, pixels6_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t137 = vmlaq_u16(t136, pixels7_2, t23);
-  const uint16x8_t t138 = vmlaq_u16(t137, pixels7_4, t26);
-  const uint16x8_t t139 = vmlaq_u16(t138, pixels7_6, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t140 = vmlaq_u16(t139, pixels7_8, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_9 =
+  uint16x8_t t134 = vmlaq_u16(k13770, pixels4_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t135 = vmlaq_u16(t134, pixels5_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t136 = vmlaq_u16(t135, pixels6_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t137 = vmlaq_u16(t136, pixels7_2, t23);
+  uint16x8_t t138 = vmlaq_u16(t137, pixels7_4, t26);
+  uint16x8_t t139 = vmlaq_u16(t138, pixels7_6, vreinterpretq_u16_s16(t29));
+  uint16x8_t t140 = vmlaq_u16(t139, pixels7_8, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_9 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row8_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]), 1));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const uint16x8_t t141 = vmlaq_u16(t140, pixels7_10, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t143_sat = vqsubq_u16(t141, k13770);
-  const uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
-  const uint8x8_t t146 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  uint16x8_t t141 = vmlaq_u16(t140, pixels7_10, vreinterpretq_u16_s16(t35));
+  uint16x8_t t143_sat = vqsubq_u16(t141, k13770);
+  uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
+  uint8x8_t t146 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row4_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]), 1));
-  const uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
+  uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 0);
   *(daedalus_any_u32 *)&dst_row4_2[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 1);
-  const uint16x8_t t158 = vmlaq_u16(k13770, pixels5_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t159 = vmlaq_u16(t158, pixels6_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t160 = vmlaq_u16(t159, pixels7_2, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t161 = vmlaq_u16(t160, pixels7_4, t23);
-  const uint16x8_t t162 = vmlaq_u16(t161, pixels7_6, t26);
-  const uint16x8_t t163 = vmlaq_u16(t162, pixels7_8, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t164 = vmlaq_u16(t163, pixels7_10, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_11 =
+  uint16x8_t t158 = vmlaq_u16(k13770, pixels5_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t159 = vmlaq_u16(t158, pixels6_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t160 = vmlaq_u16(t159, pixels7_2, vreinterpretq_u16_s16(t20));
+  uint16x8_t t161 = vmlaq_u16(t160, pixels7_4, t23);
+  uint16x8_t t162 = vmlaq_u16(t161, pixels7_6, t26);
+  uint16x8_t t163 = vmlaq_u16(t162, pixels7_8, vreinterpretq_u16_s16(t29));
+  uint16x8_t t164 = vmlaq_u16(t163, pixels7_10, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_11 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row9_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]), 1));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const uint16x8_t t165 = vmlaq_u16(t164, pixels7_12, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t167_sat = vqsubq_u16(t165, k13770);
-  const uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
-  const uint8x8_t t170 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  uint16x8_t t165 = vmlaq_u16(t164, pixels7_12, vreinterpretq_u16_s16(t35));
+  uint16x8_t t167_sat = vqsubq_u16(t165, k13770);
+  uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
+  uint8x8_t t170 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row5_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]), 1));
-  const uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
+  uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 0);
   *(daedalus_any_u32 *)&dst_row5_2[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 1);
-  const uint16x8_t t182 = vmlaq_u16(k13770, pixels6_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t183 = vmlaq_u16(t182, pixels7_2, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t184 = vmlaq_u16(t183, pixels7_4, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t185 = vmlaq_u16(t184, pixels7_6, t23);
-  const uint16x8_t t186 = vmlaq_u16(t185, pixels7_8, t26);
-  const uint16x8_t t187 = vmlaq_u16(t186, pixels7_10, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t188 = vmlaq_u16(t187, pixels7_12, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_13 =
+  uint16x8_t t182 = vmlaq_u16(k13770, pixels6_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t183 = vmlaq_u16(t182, pixels7_2, vreinterpretq_u16_s16(t17));
+  uint16x8_t t184 = vmlaq_u16(t183, pixels7_4, vreinterpretq_u16_s16(t20));
+  uint16x8_t t185 = vmlaq_u16(t184, pixels7_6, t23);
+  uint16x8_t t186 = vmlaq_u16(t185, pixels7_8, t26);
+  uint16x8_t t187 = vmlaq_u16(t186, pixels7_10, vreinterpretq_u16_s16(t29));
+  uint16x8_t t188 = vmlaq_u16(t187, pixels7_12, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_13 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row10_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]), 1));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const uint16x8_t t189 = vmlaq_u16(t188, pixels7_14, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t191_sat = vqsubq_u16(t189, k13770);
-  const uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
-  const uint8x8_t t194 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  uint16x8_t t189 = vmlaq_u16(t188, pixels7_14, vreinterpretq_u16_s16(t35));
+  uint16x8_t t191_sat = vqsubq_u16(t189, k13770);
+  uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
+  uint8x8_t t194 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row6_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]), 1));
-  const uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
+  uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 0);
   *(daedalus_any_u32 *)&dst_row6_2[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 1);
-  const uint16x8_t t206 = vmlaq_u16(k13770, pixels7_2, vreinterpretq_u16_s16(t14));
-  const uint16x8_t t207 = vmlaq_u16(t206, pixels7_4, vreinterpretq_u16_s16(t17));
-  const uint16x8_t t208 = vmlaq_u16(t207, pixels7_6, vreinterpretq_u16_s16(t20));
-  const uint16x8_t t209 = vmlaq_u16(t208, pixels7_8, t23);
-  const uint16x8_t t210 = vmlaq_u16(t209, pixels7_10, t26);
-  const uint16x8_t t211 = vmlaq_u16(t210, pixels7_12, vreinterpretq_u16_s16(t29));
-  const uint16x8_t t212 = vmlaq_u16(t211, pixels7_14, vreinterpretq_u16_s16(t32));
-  const uint8x8_t pixels7_15 =
+  uint16x8_t t206 = vmlaq_u16(k13770, pixels7_2, vreinterpretq_u16_s16(t14));
+  uint16x8_t t207 = vmlaq_u16(t206, pixels7_4, vreinterpretq_u16_s16(t17));
+  uint16x8_t t208 = vmlaq_u16(t207, pixels7_6, vreinterpretq_u16_s16(t20));
+  uint16x8_t t209 = vmlaq_u16(t208, pixels7_8, t23);
+  uint16x8_t t210 = vmlaq_u16(t209, pixels7_10, t26);
+  uint16x8_t t211 = vmlaq_u16(t210, pixels7_12, vreinterpretq_u16_s16(t29));
+  uint16x8_t t212 = vmlaq_u16(t211, pixels7_14, vreinterpretq_u16_s16(t32));
+  uint8x8_t pixels7_15 =
       vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&src_row11_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]), 1));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const uint16x8_t t213 = vmlaq_u16(t212, pixels7_16, vreinterpretq_u16_s16(t35));
-  const uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
-  const uint8x8_t t218 =
-      vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  uint16x8_t t213 = vmlaq_u16(t212, pixels7_16, vreinterpretq_u16_s16(t35));
+  uint16x8_t t215_sat = vqsubq_u16(t213, k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
+  uint8x8_t t218 = vreinterpret_u8_u32(vset_lane_u32(*(const daedalus_any_u32 *)&dst_row7_2[0],
       vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]), 1));
-  const uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
+  uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 0);
   *(daedalus_any_u32 *)&dst_row7_2[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 1);
 }
@@ -365,227 +353,157 @@ static inline void one_item_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above3[0]));
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x4_t t38 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)t14);
-  const uint8x8_t pixels1 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-      (int16_t)t17);
-  const uint8x8_t pixels2 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t20);
-  const uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t23);
-  const uint8x8_t pixels4 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t26);
-  const uint8x8_t pixels5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t29);
-  const uint8x8_t pixels6 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t35);
-  const uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
-  const uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  uint8x8_t pixels1 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above2[0]));
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x4_t t39 = vmla_n_s16(t38, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t17);
+  uint8x8_t pixels2 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_above1[0]));
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t20);
+  uint8x8_t pixels3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[0]));
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t23);
+  uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row1[0]));
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t26);
+  uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row2[0]));
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t29);
+  uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row3[0]));
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t32);
+  uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row4[0]));
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t35);
+  uint16x4_t t47_sat = vqsub_u16(vreinterpret_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(daedalus_quad_u16(t47_sat), 7);
+  uint8x8_t t50 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[0]));
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(t52), 0);
-  const int16x4_t t62 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t62 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels1_2)), (int16_t)t14);
-  const int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-      (int16_t)t17);
-  const int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t20);
-  const int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t23);
-  const int16x4_t t66 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t26);
-  const int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t29);
-  const int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_3 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t35);
-  const uint16x4_t t71_sat = vqsub_u16(vreinterpret_u16_s16(t69), k13770);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(daedalus_quad_u16(t71_sat), 7);
-  const uint8x8_t t74 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  int16x4_t t63 = vmla_n_s16(t62, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t17);
+  int16x4_t t64 = vmla_n_s16(t63, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t20);
+  int16x4_t t65 = vmla_n_s16(t64, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t23);
+  int16x4_t t66 = vmla_n_s16(t65, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t26);
+  int16x4_t t67 = vmla_n_s16(t66, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t29);
+  int16x4_t t68 = vmla_n_s16(t67, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t32);
+  uint8x8_t pixels7_3 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row5[0]));
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x4_t t69 = vmla_n_s16(t68, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t35);
+  uint16x4_t t71_sat = vqsub_u16(vreinterpret_u16_s16(t69), k13770);
+  uint8x8_t t72_sat = vqrshrn_n_u16(daedalus_quad_u16(t71_sat), 7);
+  uint8x8_t t74 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row1[0]));
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(t76), 0);
-  const int16x4_t t86 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t86 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels2_2)), (int16_t)t14);
-  const int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
-      (int16_t)t17);
-  const int16x4_t t88 = vmla_n_s16(t87, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t20);
-  const int16x4_t t89 = vmla_n_s16(t88, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t23);
-  const int16x4_t t90 = vmla_n_s16(t89, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t26);
-  const int16x4_t t91 = vmla_n_s16(t90, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t29);
-  const int16x4_t t92 = vmla_n_s16(t91, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_5 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x4_t t93 = vmla_n_s16(t92, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t35);
-  const uint16x4_t t95_sat = vqsub_u16(vreinterpret_u16_s16(t93), k13770);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(daedalus_quad_u16(t95_sat), 7);
-  const uint8x8_t t98 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
-  const uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
+  int16x4_t t87 = vmla_n_s16(t86, vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t17);
+  int16x4_t t88 = vmla_n_s16(t87, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t20);
+  int16x4_t t89 = vmla_n_s16(t88, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t23);
+  int16x4_t t90 = vmla_n_s16(t89, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t26);
+  int16x4_t t91 = vmla_n_s16(t90, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t29);
+  int16x4_t t92 = vmla_n_s16(t91, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t32);
+  uint8x8_t pixels7_5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row6[0]));
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x4_t t93 = vmla_n_s16(t92, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t35);
+  uint16x4_t t95_sat = vqsub_u16(vreinterpret_u16_s16(t93), k13770);
+  uint8x8_t t96_sat = vqrshrn_n_u16(daedalus_quad_u16(t95_sat), 7);
+  uint8x8_t t98 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row2[0]));
+  uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
   *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(t100), 0);
-  const int16x4_t t110 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t110 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels3_2)), (int16_t)t14);
-  const int16x4_t t111 = vmla_n_s16(t110, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
-      (int16_t)t17);
-  const int16x4_t t112 = vmla_n_s16(t111, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t20);
-  const int16x4_t t113 = vmla_n_s16(t112, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t23);
-  const int16x4_t t114 = vmla_n_s16(t113, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t26);
-  const int16x4_t t115 = vmla_n_s16(t114, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t29);
-  const int16x4_t t116 = vmla_n_s16(t115, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_7 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x4_t t117 = vmla_n_s16(t116, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t35);
-  const uint16x4_t t119_sat = vqsub_u16(vreinterpret_u16_s16(t117), k13770);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(daedalus_quad_u16(t119_sat), 7);
-  const uint8x8_t t122 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
-  const uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
+  int16x4_t t111 = vmla_n_s16(t110, vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t17);
+  int16x4_t t112 = vmla_n_s16(t111, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t20);
+  int16x4_t t113 = vmla_n_s16(t112, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t23);
+  int16x4_t t114 = vmla_n_s16(t113, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t26);
+  int16x4_t t115 = vmla_n_s16(t114, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t29);
+  int16x4_t t116 = vmla_n_s16(t115, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t32);
+  uint8x8_t pixels7_7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row7[0]));
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x4_t t117 = vmla_n_s16(t116, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t35);
+  uint16x4_t t119_sat = vqsub_u16(vreinterpret_u16_s16(t117), k13770);
+  uint8x8_t t120_sat = vqrshrn_n_u16(daedalus_quad_u16(t119_sat), 7);
+  uint8x8_t t122 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row3[0]));
+  uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
   *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(t124), 0);
-  const int16x4_t t134 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t134 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels4_2)), (int16_t)t14);
-  const int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
-      (int16_t)t17);
-  const int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t20);
-  const int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t23);
-  const int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t26);
-  const int16x4_t t139 = vmla_n_s16(t138, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t29);
-  const int16x4_t t140 = vmla_n_s16(t139, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_9 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x4_t t141 = vmla_n_s16(t140, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t35);
-  const uint16x4_t t143_sat = vqsub_u16(vreinterpret_u16_s16(t141), k13770);
-  const uint8x8_t t144_sat = vqrshrn_n_u16(daedalus_quad_u16(t143_sat), 7);
-  const uint8x8_t t146 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
-  const uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
+  int16x4_t t135 = vmla_n_s16(t134, vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t17);
+  int16x4_t t136 = vmla_n_s16(t135, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t20);
+  int16x4_t t137 = vmla_n_s16(t136, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t23);
+  int16x4_t t138 = vmla_n_s16(t137, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t26);
+  int16x4_t t139 = vmla_n_s16(t138, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t29);
+  int16x4_t t140 = vmla_n_s16(t139, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t32);
+  uint8x8_t pixels7_9 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row8[0]));
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x4_t t141 = vmla_n_s16(t140, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t35);
+  uint16x4_t t143_sat = vqsub_u16(vreinterpret_u16_s16(t141), k13770);
+  uint8x8_t t144_sat = vqrshrn_n_u16(daedalus_quad_u16(t143_sat), 7);
+  uint8x8_t t146 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row4[0]));
+  uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
   *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(t148), 0);
-  const int16x4_t t158 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t158 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)t14);
-  const int16x4_t t159 = vmla_n_s16(t158, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-      (int16_t)t17);
-  const int16x4_t t160 = vmla_n_s16(t159, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t20);
-  const int16x4_t t161 = vmla_n_s16(t160, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t23);
-  const int16x4_t t162 = vmla_n_s16(t161, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t26);
-  const int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t29);
-  const int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_11 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t35);
-  const uint16x4_t t167_sat = vqsub_u16(vreinterpret_u16_s16(t165), k13770);
-  const uint8x8_t t168_sat = vqrshrn_n_u16(daedalus_quad_u16(t167_sat), 7);
-  const uint8x8_t t170 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
-  const uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
+  int16x4_t t159 = vmla_n_s16(t158, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t17);
+  int16x4_t t160 = vmla_n_s16(t159, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t20);
+  int16x4_t t161 = vmla_n_s16(t160, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t23);
+  int16x4_t t162 = vmla_n_s16(t161, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t26);
+  int16x4_t t163 = vmla_n_s16(t162, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t29);
+  int16x4_t t164 = vmla_n_s16(t163, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t32);
+  uint8x8_t pixels7_11 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row9[0]));
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x4_t t165 = vmla_n_s16(t164, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t35);
+  uint16x4_t t167_sat = vqsub_u16(vreinterpret_u16_s16(t165), k13770);
+  uint8x8_t t168_sat = vqrshrn_n_u16(daedalus_quad_u16(t167_sat), 7);
+  uint8x8_t t170 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row5[0]));
+  uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
   *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(t172), 0);
-  const int16x4_t t182 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t182 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels6_2)), (int16_t)t14);
-  const int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-      (int16_t)t17);
-  const int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t20);
-  const int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t23);
-  const int16x4_t t186 = vmla_n_s16(t185, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t26);
-  const int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t29);
-  const int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_13 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t35);
-  const uint16x4_t t191_sat = vqsub_u16(vreinterpret_u16_s16(t189), k13770);
-  const uint8x8_t t192_sat = vqrshrn_n_u16(daedalus_quad_u16(t191_sat), 7);
-  const uint8x8_t t194 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
-  const uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
+  int16x4_t t183 = vmla_n_s16(t182, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t17);
+  int16x4_t t184 = vmla_n_s16(t183, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t20);
+  int16x4_t t185 = vmla_n_s16(t184, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t23);
+  int16x4_t t186 = vmla_n_s16(t185, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t26);
+  int16x4_t t187 = vmla_n_s16(t186, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t29);
+  int16x4_t t188 = vmla_n_s16(t187, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t32);
+  uint8x8_t pixels7_13 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row10[0]));
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x4_t t189 = vmla_n_s16(t188, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t35);
+  uint16x4_t t191_sat = vqsub_u16(vreinterpret_u16_s16(t189), k13770);
+  uint8x8_t t192_sat = vqrshrn_n_u16(daedalus_quad_u16(t191_sat), 7);
+  uint8x8_t t194 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row6[0]));
+  uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
   *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(t196), 0);
-  const int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+  int16x4_t t206 = vmla_n_s16(vreinterpret_s16_u16(k13770),
       vreinterpret_s16_u16(vget_low_u16(pixels7_2)), (int16_t)t14);
-  const int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels7_4)),
-      (int16_t)t17);
-  const int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels7_6)),
-      (int16_t)t20);
-  const int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels7_8)),
-      (int16_t)t23);
-  const int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels7_10)),
-      (int16_t)t26);
-  const int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels7_12)),
-      (int16_t)t29);
-  const int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels7_14)),
-      (int16_t)t32);
-  const uint8x8_t pixels7_15 =
-      vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_16)),
-      (int16_t)t35);
-  const uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
-  const uint8x8_t t218 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
-  const uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
+  int16x4_t t207 = vmla_n_s16(t206, vreinterpret_s16_u16(vget_low_u16(pixels7_4)), (int16_t)t17);
+  int16x4_t t208 = vmla_n_s16(t207, vreinterpret_s16_u16(vget_low_u16(pixels7_6)), (int16_t)t20);
+  int16x4_t t209 = vmla_n_s16(t208, vreinterpret_s16_u16(vget_low_u16(pixels7_8)), (int16_t)t23);
+  int16x4_t t210 = vmla_n_s16(t209, vreinterpret_s16_u16(vget_low_u16(pixels7_10)), (int16_t)t26);
+  int16x4_t t211 = vmla_n_s16(t210, vreinterpret_s16_u16(vget_low_u16(pixels7_12)), (int16_t)t29);
+  int16x4_t t212 = vmla_n_s16(t211, vreinterpret_s16_u16(vget_low_u16(pixels7_14)), (int16_t)t32);
+  uint8x8_t pixels7_15 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src_row11[0]));
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x4_t t213 = vmla_n_s16(t212, vreinterpret_s16_u16(vget_low_u16(pixels7_16)), (int16_t)t35);
+  uint16x4_t t215_sat = vqsub_u16(vreinterpret_u16_s16(t213), k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(daedalus_quad_u16(t215_sat), 7);
+  uint8x8_t t218 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst_row7[0]));
+  uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
   *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(t220), 0);
 }
 
@@ -656,7 +574,7 @@ void daedalus_vp9_mc_4v_avg__vector_sub8_x2(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash ff8001f4c58e1410
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash e0bdcfc0bc7d1112
  */
 static inline void one_item_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -674,105 +592,96 @@ static inline void one_item_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x16_t pixels0 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
+  int32_t t12 = (filter * 16) + my;
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x16_t pixels0 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1), 2), 3));
-  const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-  const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-  const int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
-  const uint8x16_t pixels1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
+  uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+  uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+  int16x8_t t38_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_0),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  int16x8_t t38_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_1),
+      (int16_t)taps_table[daedalus_clip(t12, 0, 63)][0]);
+  uint8x16_t pixels1 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1), 2), 3));
-  const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-  const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-  const int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
+  uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+  uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+  int16x8_t t39_0 = vmlaq_n_s16(t38_0, vreinterpretq_s16_u16(pixels1_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
+  int16x8_t t39_1 = vmlaq_n_s16(t38_1, vreinterpretq_s16_u16(pixels1_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][1]);
-  const uint8x16_t pixels2 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
+  uint8x16_t pixels2 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1), 2), 3));
-  const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-  const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-  const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
+  uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+  uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+  int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels2_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
+  int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels2_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][2]);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+  uint8x16_t pixels3 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
-  const uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
-  const uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-  const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
+  uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+  uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+  int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels3_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
+  int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels3_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][3]);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
+  uint8x16_t pixels4 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1), 2), 3));
-  const uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
-  const uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
-  const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
+  uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+  uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+  int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels4_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
+  int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels4_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][4]);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
+  uint8x16_t pixels5 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1), 2), 3));
-  const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-  const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-  const int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
+  uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+  uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+  int16x8_t t43_0 = vmlaq_n_s16(t42_0, vreinterpretq_s16_u16(pixels5_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
+  int16x8_t t43_1 = vmlaq_n_s16(t42_1, vreinterpretq_s16_u16(pixels5_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][5]);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
+  uint8x16_t pixels6 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1), 2), 3));
-  const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-  const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-  const int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
+  uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+  uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+  int16x8_t t44_0 = vmlaq_n_s16(t43_0, vreinterpretq_s16_u16(pixels6_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
+  int16x8_t t44_1 = vmlaq_n_s16(t43_1, vreinterpretq_s16_u16(pixels6_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][6]);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
+  uint8x16_t pixels7 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1), 2), 3));
-  const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-  const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-  const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
+  uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+  uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+  int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels7_0),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
+  int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels7_1),
       (int16_t)taps_table[daedalus_clip(t12, 0, 63)][7]);
-  const uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
-  const uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
-  const uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
-  const uint8x16_t t50 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
+  uint16x8_t t47_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t45_0), k13770);
+  uint16x8_t t47_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t45_1), k13770);
+  uint8x16_t t48_sat = vqrshrnq_n_u16(t47_sat_0, t47_sat_1, 7);
+  uint8x16_t t50 = vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row3[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row2[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&dst_row1[0],
       vdupq_n_u32(*(const daedalus_any_u32 *)&dst[0]), 1), 2), 3));
-  const uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
+  uint8x16_t t52 = vrhaddq_u8(t50, t48_sat);
   *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 0);
   *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 1);
   *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t52), 2);
@@ -810,62 +719,62 @@ void daedalus_vp9_mc_4v_avg__vector_sub4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash dbb5e966774b254b
+ * Class full, input hash b3852c9bef9b1648
  */
 static inline void one_item_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 =
+      int32_t t13 = (filter * 16) + my;
+      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x4_t t39 = vmla_n_s16(vreinterpret_s16_u16(k13770),
           vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
           63)][0]);
-      const uint8x8_t pixels1 =
+      uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 2) * src_stride]));
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x4_t t40 = vmla_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 =
+      uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 1) * src_stride]));
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x4_t t41 = vmla_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 =
+      uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t42 = vmla_n_s16(t41, vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 1) * src_stride]));
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+      uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          1) * src_stride]));
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t43 = vmla_n_s16(t42, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 2) * src_stride]));
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
+      uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          2) * src_stride]));
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x4_t t44 = vmla_n_s16(t43, vreinterpret_s16_u16(vget_low_u16(pixels5_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 3) * src_stride]));
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
+      uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          3) * src_stride]));
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x4_t t45 = vmla_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 =
-          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y + 4) * src_stride]));
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
+      uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
+          4) * src_stride]));
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x4_t t46 = vmla_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
-      const uint8x8_t t51 =
+      uint16x4_t t48_sat = vqsub_u16(vreinterpret_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(daedalus_quad_u16(t48_sat), 7);
+      uint8x8_t t51 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      const uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
+      uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
       *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t53), 0);
     }
   }

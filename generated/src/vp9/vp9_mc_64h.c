@@ -80,24 +80,24 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 6eca05fbf9661675
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash fd09b1653515d840
  */
 static inline void one_item_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[y * src_stride + x - 3];
-      const int32_t pixels1 = src[y * src_stride + x - 2];
-      const int32_t pixels2 = src[y * src_stride + x - 1];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[y * src_stride + x + 1];
-      const int32_t pixels5 = src[y * src_stride + x + 2];
-      const int32_t pixels6 = src[y * src_stride + x + 3];
-      const int32_t pixels7 = src[y * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[y * src_stride + x - 3];
+      int32_t pixels1 = src[y * src_stride + x - 2];
+      int32_t pixels2 = src[y * src_stride + x - 1];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[y * src_stride + x + 1];
+      int32_t pixels5 = src[y * src_stride + x + 2];
+      int32_t pixels6 = src[y * src_stride + x + 3];
+      int32_t pixels7 = src[y * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -148,24 +148,24 @@ void daedalus_vp9_mc_64h__c_sub8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 82c24b655b231d56
+ * Class rows8 (8 <= rows <= 8), input hash 30febafe78a28efb
  */
 static inline void one_item_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[y * src_stride + x - 3];
-      const int32_t pixels1 = src[y * src_stride + x - 2];
-      const int32_t pixels2 = src[y * src_stride + x - 1];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[y * src_stride + x + 1];
-      const int32_t pixels5 = src[y * src_stride + x + 2];
-      const int32_t pixels6 = src[y * src_stride + x + 3];
-      const int32_t pixels7 = src[y * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[y * src_stride + x - 3];
+      int32_t pixels1 = src[y * src_stride + x - 2];
+      int32_t pixels2 = src[y * src_stride + x - 1];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[y * src_stride + x + 1];
+      int32_t pixels5 = src[y * src_stride + x + 2];
+      int32_t pixels6 = src[y * src_stride + x + 3];
+      int32_t pixels7 = src[y * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -216,26 +216,26 @@ void daedalus_vp9_mc_64h__c_rows8(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class full, input hash bbf47dc838b1720f
+ * Class full, input hash 18c2fd7e4cfa6149
  */
 static inline void one_item_vp9_mc_64h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 64; x++) {
-        const int32_t pixels0 = src[y * src_stride + x - 3];
-        const int32_t pixels1 = src[y * src_stride + x - 2];
-        const int32_t pixels2 = src[y * src_stride + x - 1];
-        const int32_t pixels3 = src[y * src_stride + x];
-        const int32_t pixels4 = src[y * src_stride + x + 1];
-        const int32_t pixels5 = src[y * src_stride + x + 2];
-        const int32_t pixels6 = src[y * src_stride + x + 3];
-        const int32_t pixels7 = src[y * src_stride + x + 4];
-        const int32_t t13 = (filter * 16) + mx;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = src[y * src_stride + x - 3];
+        int32_t pixels1 = src[y * src_stride + x - 2];
+        int32_t pixels2 = src[y * src_stride + x - 1];
+        int32_t pixels3 = src[y * src_stride + x];
+        int32_t pixels4 = src[y * src_stride + x + 1];
+        int32_t pixels5 = src[y * src_stride + x + 2];
+        int32_t pixels6 = src[y * src_stride + x + 3];
+        int32_t pixels7 = src[y * src_stride + x + 4];
+        int32_t t13 = (filter * 16) + mx;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +

@@ -80,31 +80,31 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash f91f7ec2c0fc409c
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash f6893563c3163cc5
  */
 static inline void one_item_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[y * src_stride + x - 3];
-      const int32_t pixels1 = src[y * src_stride + x - 2];
-      const int32_t pixels2 = src[y * src_stride + x - 1];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[y * src_stride + x + 1];
-      const int32_t pixels5 = src[y * src_stride + x + 2];
-      const int32_t pixels6 = src[y * src_stride + x + 3];
-      const int32_t pixels7 = src[y * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[y * src_stride + x - 3];
+      int32_t pixels1 = src[y * src_stride + x - 2];
+      int32_t pixels2 = src[y * src_stride + x - 1];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[y * src_stride + x + 1];
+      int32_t pixels5 = src[y * src_stride + x + 2];
+      int32_t pixels6 = src[y * src_stride + x + 3];
+      int32_t pixels7 = src[y * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -149,31 +149,31 @@ void daedalus_vp9_mc_64h_avg__c_sub8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 1dc8dd4a46e9229e
+ * Class rows8 (8 <= rows <= 8), input hash dc1666f4dcbd49c0
  */
 static inline void one_item_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[y * src_stride + x - 3];
-      const int32_t pixels1 = src[y * src_stride + x - 2];
-      const int32_t pixels2 = src[y * src_stride + x - 1];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[y * src_stride + x + 1];
-      const int32_t pixels5 = src[y * src_stride + x + 2];
-      const int32_t pixels6 = src[y * src_stride + x + 3];
-      const int32_t pixels7 = src[y * src_stride + x + 4];
-      const int32_t t12 = (filter * 16) + mx;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[y * src_stride + x - 3];
+      int32_t pixels1 = src[y * src_stride + x - 2];
+      int32_t pixels2 = src[y * src_stride + x - 1];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[y * src_stride + x + 1];
+      int32_t pixels5 = src[y * src_stride + x + 2];
+      int32_t pixels6 = src[y * src_stride + x + 3];
+      int32_t pixels7 = src[y * src_stride + x + 4];
+      int32_t t12 = (filter * 16) + mx;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -218,33 +218,33 @@ void daedalus_vp9_mc_64h_avg__c_rows8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash bedbf5996d9f994b
+ * Class full, input hash b76690cae1a45e45
  */
 static inline void one_item_vp9_mc_64h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 64; x++) {
-        const int32_t pixels0 = src[y * src_stride + x - 3];
-        const int32_t pixels1 = src[y * src_stride + x - 2];
-        const int32_t pixels2 = src[y * src_stride + x - 1];
-        const int32_t pixels3 = src[y * src_stride + x];
-        const int32_t pixels4 = src[y * src_stride + x + 1];
-        const int32_t pixels5 = src[y * src_stride + x + 2];
-        const int32_t pixels6 = src[y * src_stride + x + 3];
-        const int32_t pixels7 = src[y * src_stride + x + 4];
-        const int32_t t13 = (filter * 16) + mx;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = src[y * src_stride + x - 3];
+        int32_t pixels1 = src[y * src_stride + x - 2];
+        int32_t pixels2 = src[y * src_stride + x - 1];
+        int32_t pixels3 = src[y * src_stride + x];
+        int32_t pixels4 = src[y * src_stride + x + 1];
+        int32_t pixels5 = src[y * src_stride + x + 2];
+        int32_t pixels6 = src[y * src_stride + x + 3];
+        int32_t pixels7 = src[y * src_stride + x + 4];
+        int32_t t13 = (filter * 16) + mx;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +
             (pixels5 * taps_table[daedalus_clip(t13, 0, 63)][5])) +
             (pixels6 * taps_table[daedalus_clip(t13, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
-        const int32_t t48 = dst[y * dst_stride + x];
+        int32_t t48 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
       }
     }

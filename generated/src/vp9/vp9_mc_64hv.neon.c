@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 9c619eee633f03ec
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 6ddc8002f0e2043e
  */
 static inline void one_panel_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -108,897 +108,762 @@ static inline void one_panel_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: x = 0..15; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 = vld1q_u8(&src_above3[-3]);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vld1q_u8(&src_above3[-2]);
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vld1q_u8(&src_above3[-1]);
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vld1q_u8(&src_above3[0]);
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vld1q_u8(&src_above3[1]);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 = vld1q_u8(&src_above3[2]);
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vld1q_u8(&src_above3[3]);
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vld1q_u8(&src_above3[4]);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + mx;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0 = vld1q_u8(&src_above3[-3]);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vld1q_u8(&src_above3[-2]);
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vld1q_u8(&src_above3[-1]);
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vld1q_u8(&src_above3[0]);
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vld1q_u8(&src_above3[1]);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t pixels5 = vld1q_u8(&src_above3[2]);
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vld1q_u8(&src_above3[3]);
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vld1q_u8(&src_above3[4]);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t t64 = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
-  const uint8x16_t pixels0_2 = vld1q_u8(&src_above2[-3]);
-  const uint8x16_t t73 = vsubq_u8(pixels0_2, k128);
-  const uint8x16_t pixels1_2 = vld1q_u8(&src_above2[-2]);
-  const uint8x16_t t75 = vsubq_u8(pixels1_2, k128);
-  const uint8x16_t pixels2_2 = vld1q_u8(&src_above2[-1]);
-  const uint8x16_t t77 = vsubq_u8(pixels2_2, k128);
-  const uint8x16_t pixels3_2 = vld1q_u8(&src_above2[0]);
-  const uint8x16_t t79 = vsubq_u8(pixels3_2, k128);
-  const uint8x16_t pixels4_2 = vld1q_u8(&src_above2[1]);
-  const uint8x16_t t81 = vsubq_u8(pixels4_2, k128);
-  const uint8x16_t pixels5_2 = vld1q_u8(&src_above2[2]);
-  const uint8x16_t t83 = vsubq_u8(pixels5_2, k128);
-  const uint8x16_t pixels6_2 = vld1q_u8(&src_above2[3]);
-  const uint8x16_t t85 = vsubq_u8(pixels6_2, k128);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_above2[4]);
-  const uint8x16_t t87 = vsubq_u8(pixels7_2, k128);
-  const int16x8_t t89_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t73)), vget_low_s8(t31));
-  const int16x8_t t89_1 = vmull_high_s8(vreinterpretq_s8_u8(t73), t31);
-  const int16x8_t t91_0 = vmlal_s8(t89_0, vget_low_s8(vreinterpretq_s8_u8(t75)), vget_low_s8(t34));
-  const int16x8_t t91_1 = vmlal_high_s8(t89_1, vreinterpretq_s8_u8(t75), t34);
-  const int16x8_t t93_0 = vmlal_s8(t91_0, vget_low_s8(vreinterpretq_s8_u8(t77)), vget_low_s8(t38));
-  const int16x8_t t93_1 = vmlal_high_s8(t91_1, vreinterpretq_s8_u8(t77), t38);
-  const int16x8_t t95_0 = vmlal_s8(t93_0, vget_low_s8(vreinterpretq_s8_u8(t79)),
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t t64 = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  uint8x16_t pixels0_2 = vld1q_u8(&src_above2[-3]);
+  uint8x16_t t73 = vsubq_u8(pixels0_2, k128);
+  uint8x16_t pixels1_2 = vld1q_u8(&src_above2[-2]);
+  uint8x16_t t75 = vsubq_u8(pixels1_2, k128);
+  uint8x16_t pixels2_2 = vld1q_u8(&src_above2[-1]);
+  uint8x16_t t77 = vsubq_u8(pixels2_2, k128);
+  uint8x16_t pixels3_2 = vld1q_u8(&src_above2[0]);
+  uint8x16_t t79 = vsubq_u8(pixels3_2, k128);
+  uint8x16_t pixels4_2 = vld1q_u8(&src_above2[1]);
+  uint8x16_t t81 = vsubq_u8(pixels4_2, k128);
+  uint8x16_t pixels5_2 = vld1q_u8(&src_above2[2]);
+  uint8x16_t t83 = vsubq_u8(pixels5_2, k128);
+  uint8x16_t pixels6_2 = vld1q_u8(&src_above2[3]);
+  uint8x16_t t85 = vsubq_u8(pixels6_2, k128);
+  uint8x16_t pixels7_2 = vld1q_u8(&src_above2[4]);
+  uint8x16_t t87 = vsubq_u8(pixels7_2, k128);
+  int16x8_t t89_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t73)), vget_low_s8(t31));
+  int16x8_t t89_1 = vmull_high_s8(vreinterpretq_s8_u8(t73), t31);
+  int16x8_t t91_0 = vmlal_s8(t89_0, vget_low_s8(vreinterpretq_s8_u8(t75)), vget_low_s8(t34));
+  int16x8_t t91_1 = vmlal_high_s8(t89_1, vreinterpretq_s8_u8(t75), t34);
+  int16x8_t t93_0 = vmlal_s8(t91_0, vget_low_s8(vreinterpretq_s8_u8(t77)), vget_low_s8(t38));
+  int16x8_t t93_1 = vmlal_high_s8(t91_1, vreinterpretq_s8_u8(t77), t38);
+  int16x8_t t95_0 = vmlal_s8(t93_0, vget_low_s8(vreinterpretq_s8_u8(t79)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t95_1 = vmlal_high_s8(t93_1, vreinterpretq_s8_u8(t79), vreinterpretq_s8_u8(t42));
-  const int16x8_t t97_0 = vmlal_s8(t95_0, vget_low_s8(vreinterpretq_s8_u8(t81)),
+  int16x8_t t95_1 = vmlal_high_s8(t93_1, vreinterpretq_s8_u8(t79), vreinterpretq_s8_u8(t42));
+  int16x8_t t97_0 = vmlal_s8(t95_0, vget_low_s8(vreinterpretq_s8_u8(t81)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t97_1 = vmlal_high_s8(t95_1, vreinterpretq_s8_u8(t81), vreinterpretq_s8_u8(t46));
-  const int16x8_t t99_0 = vmlal_s8(t97_0, vget_low_s8(vreinterpretq_s8_u8(t83)), vget_low_s8(t50));
-  const int16x8_t t99_1 = vmlal_high_s8(t97_1, vreinterpretq_s8_u8(t83), t50);
-  const int16x8_t t101_0 = vmlal_s8(t99_0, vget_low_s8(vreinterpretq_s8_u8(t85)), vget_low_s8(t54));
-  const int16x8_t t101_1 = vmlal_high_s8(t99_1, vreinterpretq_s8_u8(t85), t54);
-  const int16x8_t t103_0 = vmlal_s8(t101_0, vget_low_s8(vreinterpretq_s8_u8(t87)),
-      vget_low_s8(t58));
-  const int16x8_t t103_1 = vmlal_high_s8(t101_1, vreinterpretq_s8_u8(t87), t58);
-  const int8x16_t t105_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t103_0, 7), t103_1, 7);
-  const uint8x16_t t107 = vaddq_u8(vreinterpretq_u8_s8(t105_sat), k128);
-  const uint8x16_t pixels0_3 = vld1q_u8(&src_above1[-3]);
-  const uint8x16_t t116 = vsubq_u8(pixels0_3, k128);
-  const uint8x16_t pixels1_3 = vld1q_u8(&src_above1[-2]);
-  const uint8x16_t t118 = vsubq_u8(pixels1_3, k128);
-  const uint8x16_t pixels2_3 = vld1q_u8(&src_above1[-1]);
-  const uint8x16_t t120 = vsubq_u8(pixels2_3, k128);
-  const uint8x16_t pixels3_3 = vld1q_u8(&src_above1[0]);
-  const uint8x16_t t122 = vsubq_u8(pixels3_3, k128);
-  const uint8x16_t pixels4_3 = vld1q_u8(&src_above1[1]);
-  const uint8x16_t t124 = vsubq_u8(pixels4_3, k128);
-  const uint8x16_t pixels5_3 = vld1q_u8(&src_above1[2]);
-  const uint8x16_t t126 = vsubq_u8(pixels5_3, k128);
-  const uint8x16_t pixels6_3 = vld1q_u8(&src_above1[3]);
-  const uint8x16_t t128 = vsubq_u8(pixels6_3, k128);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_above1[4]);
-  const uint8x16_t t130 = vsubq_u8(pixels7_3, k128);
-  const int16x8_t t132_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t116)), vget_low_s8(t31));
-  const int16x8_t t132_1 = vmull_high_s8(vreinterpretq_s8_u8(t116), t31);
-  const int16x8_t t134_0 = vmlal_s8(t132_0, vget_low_s8(vreinterpretq_s8_u8(t118)),
-      vget_low_s8(t34));
-  const int16x8_t t134_1 = vmlal_high_s8(t132_1, vreinterpretq_s8_u8(t118), t34);
-  const int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t120)),
-      vget_low_s8(t38));
-  const int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t120), t38);
-  const int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t122)),
+  int16x8_t t97_1 = vmlal_high_s8(t95_1, vreinterpretq_s8_u8(t81), vreinterpretq_s8_u8(t46));
+  int16x8_t t99_0 = vmlal_s8(t97_0, vget_low_s8(vreinterpretq_s8_u8(t83)), vget_low_s8(t50));
+  int16x8_t t99_1 = vmlal_high_s8(t97_1, vreinterpretq_s8_u8(t83), t50);
+  int16x8_t t101_0 = vmlal_s8(t99_0, vget_low_s8(vreinterpretq_s8_u8(t85)), vget_low_s8(t54));
+  int16x8_t t101_1 = vmlal_high_s8(t99_1, vreinterpretq_s8_u8(t85), t54);
+  int16x8_t t103_0 = vmlal_s8(t101_0, vget_low_s8(vreinterpretq_s8_u8(t87)), vget_low_s8(t58));
+  int16x8_t t103_1 = vmlal_high_s8(t101_1, vreinterpretq_s8_u8(t87), t58);
+  int8x16_t t105_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t103_0, 7), t103_1, 7);
+  uint8x16_t t107 = vaddq_u8(vreinterpretq_u8_s8(t105_sat), k128);
+  uint8x16_t pixels0_3 = vld1q_u8(&src_above1[-3]);
+  uint8x16_t t116 = vsubq_u8(pixels0_3, k128);
+  uint8x16_t pixels1_3 = vld1q_u8(&src_above1[-2]);
+  uint8x16_t t118 = vsubq_u8(pixels1_3, k128);
+  uint8x16_t pixels2_3 = vld1q_u8(&src_above1[-1]);
+  uint8x16_t t120 = vsubq_u8(pixels2_3, k128);
+  uint8x16_t pixels3_3 = vld1q_u8(&src_above1[0]);
+  uint8x16_t t122 = vsubq_u8(pixels3_3, k128);
+  uint8x16_t pixels4_3 = vld1q_u8(&src_above1[1]);
+  uint8x16_t t124 = vsubq_u8(pixels4_3, k128);
+  uint8x16_t pixels5_3 = vld1q_u8(&src_above1[2]);
+  uint8x16_t t126 = vsubq_u8(pixels5_3, k128);
+  uint8x16_t pixels6_3 = vld1q_u8(&src_above1[3]);
+  uint8x16_t t128 = vsubq_u8(pixels6_3, k128);
+  uint8x16_t pixels7_3 = vld1q_u8(&src_above1[4]);
+  uint8x16_t t130 = vsubq_u8(pixels7_3, k128);
+  int16x8_t t132_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t116)), vget_low_s8(t31));
+  int16x8_t t132_1 = vmull_high_s8(vreinterpretq_s8_u8(t116), t31);
+  int16x8_t t134_0 = vmlal_s8(t132_0, vget_low_s8(vreinterpretq_s8_u8(t118)), vget_low_s8(t34));
+  int16x8_t t134_1 = vmlal_high_s8(t132_1, vreinterpretq_s8_u8(t118), t34);
+  int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t120)), vget_low_s8(t38));
+  int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t120), t38);
+  int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t122)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t122),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)),
+  int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t122), vreinterpretq_s8_u8(t42));
+  int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t124)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)),
-      vget_low_s8(t50));
-  const int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t50);
-  const int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)),
-      vget_low_s8(t54));
-  const int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128), t54);
-  const int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)),
-      vget_low_s8(t58));
-  const int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130), t58);
-  const int8x16_t t148_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t146_0, 7), t146_1, 7);
-  const uint8x16_t t150 = vaddq_u8(vreinterpretq_u8_s8(t148_sat), k128);
-  const uint8x16_t pixels0_4 = vld1q_u8(&src[-3]);
-  const uint8x16_t t159 = vsubq_u8(pixels0_4, k128);
-  const uint8x16_t pixels1_4 = vld1q_u8(&src[-2]);
-  const uint8x16_t t161 = vsubq_u8(pixels1_4, k128);
-  const uint8x16_t pixels2_4 = vld1q_u8(&src[-1]);
-  const uint8x16_t t163 = vsubq_u8(pixels2_4, k128);
-  const uint8x16_t pixels3_4 = vld1q_u8(&src[0]);
-  const uint8x16_t t165 = vsubq_u8(pixels3_4, k128);
-  const uint8x16_t pixels4_4 = vld1q_u8(&src[1]);
-  const uint8x16_t t167 = vsubq_u8(pixels4_4, k128);
-  const uint8x16_t pixels5_4 = vld1q_u8(&src[2]);
-  const uint8x16_t t169 = vsubq_u8(pixels5_4, k128);
-  const uint8x16_t pixels6_4 = vld1q_u8(&src[3]);
-  const uint8x16_t t171 = vsubq_u8(pixels6_4, k128);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src[4]);
-  const uint8x16_t t173 = vsubq_u8(pixels7_4, k128);
-  const int16x8_t t175_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t159)), vget_low_s8(t31));
-  const int16x8_t t175_1 = vmull_high_s8(vreinterpretq_s8_u8(t159), t31);
-  const int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t161)),
-      vget_low_s8(t34));
-  const int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t161), t34);
-  const int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t163)),
-      vget_low_s8(t38));
-  const int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t163), t38);
-  const int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t165)),
+  int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t124), vreinterpretq_s8_u8(t46));
+  int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t126)), vget_low_s8(t50));
+  int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t126), t50);
+  int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t128)), vget_low_s8(t54));
+  int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t128), t54);
+  int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t130)), vget_low_s8(t58));
+  int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t130), t58);
+  int8x16_t t148_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t146_0, 7), t146_1, 7);
+  uint8x16_t t150 = vaddq_u8(vreinterpretq_u8_s8(t148_sat), k128);
+  uint8x16_t pixels0_4 = vld1q_u8(&src[-3]);
+  uint8x16_t t159 = vsubq_u8(pixels0_4, k128);
+  uint8x16_t pixels1_4 = vld1q_u8(&src[-2]);
+  uint8x16_t t161 = vsubq_u8(pixels1_4, k128);
+  uint8x16_t pixels2_4 = vld1q_u8(&src[-1]);
+  uint8x16_t t163 = vsubq_u8(pixels2_4, k128);
+  uint8x16_t pixels3_4 = vld1q_u8(&src[0]);
+  uint8x16_t t165 = vsubq_u8(pixels3_4, k128);
+  uint8x16_t pixels4_4 = vld1q_u8(&src[1]);
+  uint8x16_t t167 = vsubq_u8(pixels4_4, k128);
+  uint8x16_t pixels5_4 = vld1q_u8(&src[2]);
+  uint8x16_t t169 = vsubq_u8(pixels5_4, k128);
+  uint8x16_t pixels6_4 = vld1q_u8(&src[3]);
+  uint8x16_t t171 = vsubq_u8(pixels6_4, k128);
+  uint8x16_t pixels7_4 = vld1q_u8(&src[4]);
+  uint8x16_t t173 = vsubq_u8(pixels7_4, k128);
+  int16x8_t t175_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t159)), vget_low_s8(t31));
+  int16x8_t t175_1 = vmull_high_s8(vreinterpretq_s8_u8(t159), t31);
+  int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t161)), vget_low_s8(t34));
+  int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t161), t34);
+  int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t163)), vget_low_s8(t38));
+  int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t163), t38);
+  int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t165)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t165),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t167)),
+  int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t165), vreinterpretq_s8_u8(t42));
+  int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t167)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t167),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)),
-      vget_low_s8(t50));
-  const int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t50);
-  const int16x8_t t187_0 = vmlal_s8(t185_0, vget_low_s8(vreinterpretq_s8_u8(t171)),
-      vget_low_s8(t54));
-  const int16x8_t t187_1 = vmlal_high_s8(t185_1, vreinterpretq_s8_u8(t171), t54);
-  const int16x8_t t189_0 = vmlal_s8(t187_0, vget_low_s8(vreinterpretq_s8_u8(t173)),
-      vget_low_s8(t58));
-  const int16x8_t t189_1 = vmlal_high_s8(t187_1, vreinterpretq_s8_u8(t173), t58);
-  const int8x16_t t191_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t189_0, 7), t189_1, 7);
-  const uint8x16_t t193 = vaddq_u8(vreinterpretq_u8_s8(t191_sat), k128);
-  const uint8x16_t pixels0_5 = vld1q_u8(&src_row1[-3]);
-  const uint8x16_t t202 = vsubq_u8(pixels0_5, k128);
-  const uint8x16_t pixels1_5 = vld1q_u8(&src_row1[-2]);
-  const uint8x16_t t204 = vsubq_u8(pixels1_5, k128);
-  const uint8x16_t pixels2_5 = vld1q_u8(&src_row1[-1]);
-  const uint8x16_t t206 = vsubq_u8(pixels2_5, k128);
-  const uint8x16_t pixels3_5 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t208 = vsubq_u8(pixels3_5, k128);
-  const uint8x16_t pixels4_5 = vld1q_u8(&src_row1[1]);
-  const uint8x16_t t210 = vsubq_u8(pixels4_5, k128);
-  const uint8x16_t pixels5_5 = vld1q_u8(&src_row1[2]);
-  const uint8x16_t t212 = vsubq_u8(pixels5_5, k128);
-  const uint8x16_t pixels6_5 = vld1q_u8(&src_row1[3]);
-  const uint8x16_t t214 = vsubq_u8(pixels6_5, k128);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row1[4]);
-  const uint8x16_t t216 = vsubq_u8(pixels7_5, k128);
-  const int16x8_t t218_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t202)), vget_low_s8(t31));
-  const int16x8_t t218_1 = vmull_high_s8(vreinterpretq_s8_u8(t202), t31);
-  const int16x8_t t220_0 = vmlal_s8(t218_0, vget_low_s8(vreinterpretq_s8_u8(t204)),
-      vget_low_s8(t34));
-  const int16x8_t t220_1 = vmlal_high_s8(t218_1, vreinterpretq_s8_u8(t204), t34);
-  const int16x8_t t222_0 = vmlal_s8(t220_0, vget_low_s8(vreinterpretq_s8_u8(t206)),
-      vget_low_s8(t38));
-  const int16x8_t t222_1 = vmlal_high_s8(t220_1, vreinterpretq_s8_u8(t206), t38);
-  const int16x8_t t224_0 = vmlal_s8(t222_0, vget_low_s8(vreinterpretq_s8_u8(t208)),
+  int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t167), vreinterpretq_s8_u8(t46));
+  int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t50));
+  int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t50);
+  int16x8_t t187_0 = vmlal_s8(t185_0, vget_low_s8(vreinterpretq_s8_u8(t171)), vget_low_s8(t54));
+  int16x8_t t187_1 = vmlal_high_s8(t185_1, vreinterpretq_s8_u8(t171), t54);
+  int16x8_t t189_0 = vmlal_s8(t187_0, vget_low_s8(vreinterpretq_s8_u8(t173)), vget_low_s8(t58));
+  int16x8_t t189_1 = vmlal_high_s8(t187_1, vreinterpretq_s8_u8(t173), t58);
+  int8x16_t t191_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t189_0, 7), t189_1, 7);
+  uint8x16_t t193 = vaddq_u8(vreinterpretq_u8_s8(t191_sat), k128);
+  uint8x16_t pixels0_5 = vld1q_u8(&src_row1[-3]);
+  uint8x16_t t202 = vsubq_u8(pixels0_5, k128);
+  uint8x16_t pixels1_5 = vld1q_u8(&src_row1[-2]);
+  uint8x16_t t204 = vsubq_u8(pixels1_5, k128);
+  uint8x16_t pixels2_5 = vld1q_u8(&src_row1[-1]);
+  uint8x16_t t206 = vsubq_u8(pixels2_5, k128);
+  uint8x16_t pixels3_5 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t208 = vsubq_u8(pixels3_5, k128);
+  uint8x16_t pixels4_5 = vld1q_u8(&src_row1[1]);
+  uint8x16_t t210 = vsubq_u8(pixels4_5, k128);
+  uint8x16_t pixels5_5 = vld1q_u8(&src_row1[2]);
+  uint8x16_t t212 = vsubq_u8(pixels5_5, k128);
+  uint8x16_t pixels6_5 = vld1q_u8(&src_row1[3]);
+  uint8x16_t t214 = vsubq_u8(pixels6_5, k128);
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row1[4]);
+  uint8x16_t t216 = vsubq_u8(pixels7_5, k128);
+  int16x8_t t218_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t202)), vget_low_s8(t31));
+  int16x8_t t218_1 = vmull_high_s8(vreinterpretq_s8_u8(t202), t31);
+  int16x8_t t220_0 = vmlal_s8(t218_0, vget_low_s8(vreinterpretq_s8_u8(t204)), vget_low_s8(t34));
+  int16x8_t t220_1 = vmlal_high_s8(t218_1, vreinterpretq_s8_u8(t204), t34);
+  int16x8_t t222_0 = vmlal_s8(t220_0, vget_low_s8(vreinterpretq_s8_u8(t206)), vget_low_s8(t38));
+  int16x8_t t222_1 = vmlal_high_s8(t220_1, vreinterpretq_s8_u8(t206), t38);
+  int16x8_t t224_0 = vmlal_s8(t222_0, vget_low_s8(vreinterpretq_s8_u8(t208)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t224_1 = vmlal_high_s8(t222_1, vreinterpretq_s8_u8(t208),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t226_0 = vmlal_s8(t224_0, vget_low_s8(vreinterpretq_s8_u8(t210)),
+  int16x8_t t224_1 = vmlal_high_s8(t222_1, vreinterpretq_s8_u8(t208), vreinterpretq_s8_u8(t42));
+  int16x8_t t226_0 = vmlal_s8(t224_0, vget_low_s8(vreinterpretq_s8_u8(t210)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t226_1 = vmlal_high_s8(t224_1, vreinterpretq_s8_u8(t210),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t228_0 = vmlal_s8(t226_0, vget_low_s8(vreinterpretq_s8_u8(t212)),
-      vget_low_s8(t50));
-  const int16x8_t t228_1 = vmlal_high_s8(t226_1, vreinterpretq_s8_u8(t212), t50);
-  const int16x8_t t230_0 = vmlal_s8(t228_0, vget_low_s8(vreinterpretq_s8_u8(t214)),
-      vget_low_s8(t54));
-  const int16x8_t t230_1 = vmlal_high_s8(t228_1, vreinterpretq_s8_u8(t214), t54);
-  const int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)),
-      vget_low_s8(t58));
-  const int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t58);
-  const int8x16_t t234_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t232_0, 7), t232_1, 7);
-  const uint8x16_t t236 = vaddq_u8(vreinterpretq_u8_s8(t234_sat), k128);
-  const uint8x16_t pixels0_6 = vld1q_u8(&src_row2[-3]);
-  const uint8x16_t t245 = vsubq_u8(pixels0_6, k128);
-  const uint8x16_t pixels1_6 = vld1q_u8(&src_row2[-2]);
-  const uint8x16_t t247 = vsubq_u8(pixels1_6, k128);
-  const uint8x16_t pixels2_6 = vld1q_u8(&src_row2[-1]);
-  const uint8x16_t t249 = vsubq_u8(pixels2_6, k128);
-  const uint8x16_t pixels3_6 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t251 = vsubq_u8(pixels3_6, k128);
-  const uint8x16_t pixels4_6 = vld1q_u8(&src_row2[1]);
-  const uint8x16_t t253 = vsubq_u8(pixels4_6, k128);
-  const uint8x16_t pixels5_6 = vld1q_u8(&src_row2[2]);
-  const uint8x16_t t255 = vsubq_u8(pixels5_6, k128);
-  const uint8x16_t pixels6_6 = vld1q_u8(&src_row2[3]);
-  const uint8x16_t t257 = vsubq_u8(pixels6_6, k128);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row2[4]);
-  const uint8x16_t t259 = vsubq_u8(pixels7_6, k128);
-  const int16x8_t t261_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t245)), vget_low_s8(t31));
-  const int16x8_t t261_1 = vmull_high_s8(vreinterpretq_s8_u8(t245), t31);
-  const int16x8_t t263_0 = vmlal_s8(t261_0, vget_low_s8(vreinterpretq_s8_u8(t247)),
-      vget_low_s8(t34));
-  const int16x8_t t263_1 = vmlal_high_s8(t261_1, vreinterpretq_s8_u8(t247), t34);
-  const int16x8_t t265_0 = vmlal_s8(t263_0, vget_low_s8(vreinterpretq_s8_u8(t249)),
-      vget_low_s8(t38));
-  const int16x8_t t265_1 = vmlal_high_s8(t263_1, vreinterpretq_s8_u8(t249), t38);
-  const int16x8_t t267_0 = vmlal_s8(t265_0, vget_low_s8(vreinterpretq_s8_u8(t251)),
+  int16x8_t t226_1 = vmlal_high_s8(t224_1, vreinterpretq_s8_u8(t210), vreinterpretq_s8_u8(t46));
+  int16x8_t t228_0 = vmlal_s8(t226_0, vget_low_s8(vreinterpretq_s8_u8(t212)), vget_low_s8(t50));
+  int16x8_t t228_1 = vmlal_high_s8(t226_1, vreinterpretq_s8_u8(t212), t50);
+  int16x8_t t230_0 = vmlal_s8(t228_0, vget_low_s8(vreinterpretq_s8_u8(t214)), vget_low_s8(t54));
+  int16x8_t t230_1 = vmlal_high_s8(t228_1, vreinterpretq_s8_u8(t214), t54);
+  int16x8_t t232_0 = vmlal_s8(t230_0, vget_low_s8(vreinterpretq_s8_u8(t216)), vget_low_s8(t58));
+  int16x8_t t232_1 = vmlal_high_s8(t230_1, vreinterpretq_s8_u8(t216), t58);
+  int8x16_t t234_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t232_0, 7), t232_1, 7);
+  uint8x16_t t236 = vaddq_u8(vreinterpretq_u8_s8(t234_sat), k128);
+  uint8x16_t pixels0_6 = vld1q_u8(&src_row2[-3]);
+  uint8x16_t t245 = vsubq_u8(pixels0_6, k128);
+  uint8x16_t pixels1_6 = vld1q_u8(&src_row2[-2]);
+  uint8x16_t t247 = vsubq_u8(pixels1_6, k128);
+  uint8x16_t pixels2_6 = vld1q_u8(&src_row2[-1]);
+  uint8x16_t t249 = vsubq_u8(pixels2_6, k128);
+  uint8x16_t pixels3_6 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t251 = vsubq_u8(pixels3_6, k128);
+  uint8x16_t pixels4_6 = vld1q_u8(&src_row2[1]);
+  uint8x16_t t253 = vsubq_u8(pixels4_6, k128);
+  uint8x16_t pixels5_6 = vld1q_u8(&src_row2[2]);
+  uint8x16_t t255 = vsubq_u8(pixels5_6, k128);
+  uint8x16_t pixels6_6 = vld1q_u8(&src_row2[3]);
+  uint8x16_t t257 = vsubq_u8(pixels6_6, k128);
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row2[4]);
+  uint8x16_t t259 = vsubq_u8(pixels7_6, k128);
+  int16x8_t t261_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t245)), vget_low_s8(t31));
+  int16x8_t t261_1 = vmull_high_s8(vreinterpretq_s8_u8(t245), t31);
+  int16x8_t t263_0 = vmlal_s8(t261_0, vget_low_s8(vreinterpretq_s8_u8(t247)), vget_low_s8(t34));
+  int16x8_t t263_1 = vmlal_high_s8(t261_1, vreinterpretq_s8_u8(t247), t34);
+  int16x8_t t265_0 = vmlal_s8(t263_0, vget_low_s8(vreinterpretq_s8_u8(t249)), vget_low_s8(t38));
+  int16x8_t t265_1 = vmlal_high_s8(t263_1, vreinterpretq_s8_u8(t249), t38);
+  int16x8_t t267_0 = vmlal_s8(t265_0, vget_low_s8(vreinterpretq_s8_u8(t251)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t267_1 = vmlal_high_s8(t265_1, vreinterpretq_s8_u8(t251),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t269_0 = vmlal_s8(t267_0, vget_low_s8(vreinterpretq_s8_u8(t253)),
+  int16x8_t t267_1 = vmlal_high_s8(t265_1, vreinterpretq_s8_u8(t251), vreinterpretq_s8_u8(t42));
+  int16x8_t t269_0 = vmlal_s8(t267_0, vget_low_s8(vreinterpretq_s8_u8(t253)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t269_1 = vmlal_high_s8(t267_1, vreinterpretq_s8_u8(t253),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t271_0 = vmlal_s8(t269_0, vget_low_s8(vreinterpretq_s8_u8(t255)),
-      vget_low_s8(t50));
-  const int16x8_t t271_1 = vmlal_high_s8(t269_1, vreinterpretq_s8_u8(t255), t50);
-  const int16x8_t t273_0 = vmlal_s8(t271_0, vget_low_s8(vreinterpretq_s8_u8(t257)),
-      vget_low_s8(t54));
-  const int16x8_t t273_1 = vmlal_high_s8(t271_1, vreinterpretq_s8_u8(t257), t54);
-  const int16x8_t t275_0 = vmlal_s8(t273_0, vget_low_s8(vreinterpretq_s8_u8(t259)),
-      vget_low_s8(t58));
-  const int16x8_t t275_1 = vmlal_high_s8(t273_1, vreinterpretq_s8_u8(t259), t58);
-  const int8x16_t t277_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t275_0, 7), t275_1, 7);
-  const uint8x16_t t279 = vaddq_u8(vreinterpretq_u8_s8(t277_sat), k128);
-  const uint8x16_t pixels0_7 = vld1q_u8(&src_row3[-3]);
-  const uint8x16_t t288 = vsubq_u8(pixels0_7, k128);
-  const uint8x16_t pixels1_7 = vld1q_u8(&src_row3[-2]);
-  const uint8x16_t t290 = vsubq_u8(pixels1_7, k128);
-  const uint8x16_t pixels2_7 = vld1q_u8(&src_row3[-1]);
-  const uint8x16_t t292 = vsubq_u8(pixels2_7, k128);
-  const uint8x16_t pixels3_7 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t294 = vsubq_u8(pixels3_7, k128);
-  const uint8x16_t pixels4_7 = vld1q_u8(&src_row3[1]);
-  const uint8x16_t t296 = vsubq_u8(pixels4_7, k128);
-  const uint8x16_t pixels5_7 = vld1q_u8(&src_row3[2]);
-  const uint8x16_t t298 = vsubq_u8(pixels5_7, k128);
-  const uint8x16_t pixels6_7 = vld1q_u8(&src_row3[3]);
-  const uint8x16_t t300 = vsubq_u8(pixels6_7, k128);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row3[4]);
-  const uint8x16_t t302 = vsubq_u8(pixels7_7, k128);
-  const int16x8_t t304_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t288)), vget_low_s8(t31));
-  const int16x8_t t304_1 = vmull_high_s8(vreinterpretq_s8_u8(t288), t31);
-  const int16x8_t t306_0 = vmlal_s8(t304_0, vget_low_s8(vreinterpretq_s8_u8(t290)),
-      vget_low_s8(t34));
-  const int16x8_t t306_1 = vmlal_high_s8(t304_1, vreinterpretq_s8_u8(t290), t34);
-  const int16x8_t t308_0 = vmlal_s8(t306_0, vget_low_s8(vreinterpretq_s8_u8(t292)),
-      vget_low_s8(t38));
-  const int16x8_t t308_1 = vmlal_high_s8(t306_1, vreinterpretq_s8_u8(t292), t38);
-  const int16x8_t t310_0 = vmlal_s8(t308_0, vget_low_s8(vreinterpretq_s8_u8(t294)),
+  int16x8_t t269_1 = vmlal_high_s8(t267_1, vreinterpretq_s8_u8(t253), vreinterpretq_s8_u8(t46));
+  int16x8_t t271_0 = vmlal_s8(t269_0, vget_low_s8(vreinterpretq_s8_u8(t255)), vget_low_s8(t50));
+  int16x8_t t271_1 = vmlal_high_s8(t269_1, vreinterpretq_s8_u8(t255), t50);
+  int16x8_t t273_0 = vmlal_s8(t271_0, vget_low_s8(vreinterpretq_s8_u8(t257)), vget_low_s8(t54));
+  int16x8_t t273_1 = vmlal_high_s8(t271_1, vreinterpretq_s8_u8(t257), t54);
+  int16x8_t t275_0 = vmlal_s8(t273_0, vget_low_s8(vreinterpretq_s8_u8(t259)), vget_low_s8(t58));
+  int16x8_t t275_1 = vmlal_high_s8(t273_1, vreinterpretq_s8_u8(t259), t58);
+  int8x16_t t277_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t275_0, 7), t275_1, 7);
+  uint8x16_t t279 = vaddq_u8(vreinterpretq_u8_s8(t277_sat), k128);
+  uint8x16_t pixels0_7 = vld1q_u8(&src_row3[-3]);
+  uint8x16_t t288 = vsubq_u8(pixels0_7, k128);
+  uint8x16_t pixels1_7 = vld1q_u8(&src_row3[-2]);
+  uint8x16_t t290 = vsubq_u8(pixels1_7, k128);
+  uint8x16_t pixels2_7 = vld1q_u8(&src_row3[-1]);
+  uint8x16_t t292 = vsubq_u8(pixels2_7, k128);
+  uint8x16_t pixels3_7 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t294 = vsubq_u8(pixels3_7, k128);
+  uint8x16_t pixels4_7 = vld1q_u8(&src_row3[1]);
+  uint8x16_t t296 = vsubq_u8(pixels4_7, k128);
+  uint8x16_t pixels5_7 = vld1q_u8(&src_row3[2]);
+  uint8x16_t t298 = vsubq_u8(pixels5_7, k128);
+  uint8x16_t pixels6_7 = vld1q_u8(&src_row3[3]);
+  uint8x16_t t300 = vsubq_u8(pixels6_7, k128);
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row3[4]);
+  uint8x16_t t302 = vsubq_u8(pixels7_7, k128);
+  int16x8_t t304_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t288)), vget_low_s8(t31));
+  int16x8_t t304_1 = vmull_high_s8(vreinterpretq_s8_u8(t288), t31);
+  int16x8_t t306_0 = vmlal_s8(t304_0, vget_low_s8(vreinterpretq_s8_u8(t290)), vget_low_s8(t34));
+  int16x8_t t306_1 = vmlal_high_s8(t304_1, vreinterpretq_s8_u8(t290), t34);
+  int16x8_t t308_0 = vmlal_s8(t306_0, vget_low_s8(vreinterpretq_s8_u8(t292)), vget_low_s8(t38));
+  int16x8_t t308_1 = vmlal_high_s8(t306_1, vreinterpretq_s8_u8(t292), t38);
+  int16x8_t t310_0 = vmlal_s8(t308_0, vget_low_s8(vreinterpretq_s8_u8(t294)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t310_1 = vmlal_high_s8(t308_1, vreinterpretq_s8_u8(t294),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t312_0 = vmlal_s8(t310_0, vget_low_s8(vreinterpretq_s8_u8(t296)),
+  int16x8_t t310_1 = vmlal_high_s8(t308_1, vreinterpretq_s8_u8(t294), vreinterpretq_s8_u8(t42));
+  int16x8_t t312_0 = vmlal_s8(t310_0, vget_low_s8(vreinterpretq_s8_u8(t296)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t312_1 = vmlal_high_s8(t310_1, vreinterpretq_s8_u8(t296),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t314_0 = vmlal_s8(t312_0, vget_low_s8(vreinterpretq_s8_u8(t298)),
-      vget_low_s8(t50));
-  const int16x8_t t314_1 = vmlal_high_s8(t312_1, vreinterpretq_s8_u8(t298), t50);
-  const int16x8_t t316_0 = vmlal_s8(t314_0, vget_low_s8(vreinterpretq_s8_u8(t300)),
-      vget_low_s8(t54));
-  const int16x8_t t316_1 = vmlal_high_s8(t314_1, vreinterpretq_s8_u8(t300), t54);
-  const int16x8_t t318_0 = vmlal_s8(t316_0, vget_low_s8(vreinterpretq_s8_u8(t302)),
-      vget_low_s8(t58));
-  const int16x8_t t318_1 = vmlal_high_s8(t316_1, vreinterpretq_s8_u8(t302), t58);
-  const int8x16_t t320_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t318_0, 7), t318_1, 7);
-  const uint8x16_t t322 = vaddq_u8(vreinterpretq_u8_s8(t320_sat), k128);
-  const uint8x16_t pixels0_8 = vld1q_u8(&src_row4[-3]);
-  const uint8x16_t t331 = vsubq_u8(pixels0_8, k128);
-  const uint8x16_t pixels1_8 = vld1q_u8(&src_row4[-2]);
-  const uint8x16_t t333 = vsubq_u8(pixels1_8, k128);
-  const uint8x16_t pixels2_8 = vld1q_u8(&src_row4[-1]);
-  const uint8x16_t t335 = vsubq_u8(pixels2_8, k128);
-  const uint8x16_t pixels3_8 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t337 = vsubq_u8(pixels3_8, k128);
-  const uint8x16_t pixels4_8 = vld1q_u8(&src_row4[1]);
-  const uint8x16_t t339 = vsubq_u8(pixels4_8, k128);
-  const uint8x16_t pixels5_8 = vld1q_u8(&src_row4[2]);
-  const uint8x16_t t341 = vsubq_u8(pixels5_8, k128);
-  const uint8x16_t pixels6_8 = vld1q_u8(&src_row4[3]);
-  const uint8x16_t t343 = vsubq_u8(pixels6_8, k128);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row4[4]);
-  const uint8x16_t t345 = vsubq_u8(pixels7_8, k128);
-  const int16x8_t t347_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t331)), vget_low_s8(t31));
-  const int16x8_t t347_1 = vmull_high_s8(vreinterpretq_s8_u8(t331), t31);
-  const int16x8_t t349_0 = vmlal_s8(t347_0, vget_low_s8(vreinterpretq_s8_u8(t333)),
-      vget_low_s8(t34));
-  const int16x8_t t349_1 = vmlal_high_s8(t347_1, vreinterpretq_s8_u8(t333), t34);
-  const int16x8_t t351_0 = vmlal_s8(t349_0, vget_low_s8(vreinterpretq_s8_u8(t335)),
-      vget_low_s8(t38));
-  const int16x8_t t351_1 = vmlal_high_s8(t349_1, vreinterpretq_s8_u8(t335), t38);
-  const int16x8_t t353_0 = vmlal_s8(t351_0, vget_low_s8(vreinterpretq_s8_u8(t337)),
+  int16x8_t t312_1 = vmlal_high_s8(t310_1, vreinterpretq_s8_u8(t296), vreinterpretq_s8_u8(t46));
+  int16x8_t t314_0 = vmlal_s8(t312_0, vget_low_s8(vreinterpretq_s8_u8(t298)), vget_low_s8(t50));
+  int16x8_t t314_1 = vmlal_high_s8(t312_1, vreinterpretq_s8_u8(t298), t50);
+  int16x8_t t316_0 = vmlal_s8(t314_0, vget_low_s8(vreinterpretq_s8_u8(t300)), vget_low_s8(t54));
+  int16x8_t t316_1 = vmlal_high_s8(t314_1, vreinterpretq_s8_u8(t300), t54);
+  int16x8_t t318_0 = vmlal_s8(t316_0, vget_low_s8(vreinterpretq_s8_u8(t302)), vget_low_s8(t58));
+  int16x8_t t318_1 = vmlal_high_s8(t316_1, vreinterpretq_s8_u8(t302), t58);
+  int8x16_t t320_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t318_0, 7), t318_1, 7);
+  uint8x16_t t322 = vaddq_u8(vreinterpretq_u8_s8(t320_sat), k128);
+  uint8x16_t pixels0_8 = vld1q_u8(&src_row4[-3]);
+  uint8x16_t t331 = vsubq_u8(pixels0_8, k128);
+  uint8x16_t pixels1_8 = vld1q_u8(&src_row4[-2]);
+  uint8x16_t t333 = vsubq_u8(pixels1_8, k128);
+  uint8x16_t pixels2_8 = vld1q_u8(&src_row4[-1]);
+  uint8x16_t t335 = vsubq_u8(pixels2_8, k128);
+  uint8x16_t pixels3_8 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t337 = vsubq_u8(pixels3_8, k128);
+  uint8x16_t pixels4_8 = vld1q_u8(&src_row4[1]);
+  uint8x16_t t339 = vsubq_u8(pixels4_8, k128);
+  uint8x16_t pixels5_8 = vld1q_u8(&src_row4[2]);
+  uint8x16_t t341 = vsubq_u8(pixels5_8, k128);
+  uint8x16_t pixels6_8 = vld1q_u8(&src_row4[3]);
+  uint8x16_t t343 = vsubq_u8(pixels6_8, k128);
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row4[4]);
+  uint8x16_t t345 = vsubq_u8(pixels7_8, k128);
+  int16x8_t t347_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t331)), vget_low_s8(t31));
+  int16x8_t t347_1 = vmull_high_s8(vreinterpretq_s8_u8(t331), t31);
+  int16x8_t t349_0 = vmlal_s8(t347_0, vget_low_s8(vreinterpretq_s8_u8(t333)), vget_low_s8(t34));
+  int16x8_t t349_1 = vmlal_high_s8(t347_1, vreinterpretq_s8_u8(t333), t34);
+  int16x8_t t351_0 = vmlal_s8(t349_0, vget_low_s8(vreinterpretq_s8_u8(t335)), vget_low_s8(t38));
+  int16x8_t t351_1 = vmlal_high_s8(t349_1, vreinterpretq_s8_u8(t335), t38);
+  int16x8_t t353_0 = vmlal_s8(t351_0, vget_low_s8(vreinterpretq_s8_u8(t337)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t353_1 = vmlal_high_s8(t351_1, vreinterpretq_s8_u8(t337),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t355_0 = vmlal_s8(t353_0, vget_low_s8(vreinterpretq_s8_u8(t339)),
+  int16x8_t t353_1 = vmlal_high_s8(t351_1, vreinterpretq_s8_u8(t337), vreinterpretq_s8_u8(t42));
+  int16x8_t t355_0 = vmlal_s8(t353_0, vget_low_s8(vreinterpretq_s8_u8(t339)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t355_1 = vmlal_high_s8(t353_1, vreinterpretq_s8_u8(t339),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t357_0 = vmlal_s8(t355_0, vget_low_s8(vreinterpretq_s8_u8(t341)),
-      vget_low_s8(t50));
-  const int16x8_t t357_1 = vmlal_high_s8(t355_1, vreinterpretq_s8_u8(t341), t50);
-  const int16x8_t t359_0 = vmlal_s8(t357_0, vget_low_s8(vreinterpretq_s8_u8(t343)),
-      vget_low_s8(t54));
-  const int16x8_t t359_1 = vmlal_high_s8(t357_1, vreinterpretq_s8_u8(t343), t54);
-  const int16x8_t t361_0 = vmlal_s8(t359_0, vget_low_s8(vreinterpretq_s8_u8(t345)),
-      vget_low_s8(t58));
-  const int16x8_t t361_1 = vmlal_high_s8(t359_1, vreinterpretq_s8_u8(t345), t58);
-  const int8x16_t t363_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t361_0, 7), t361_1, 7);
-  const uint8x16_t t365 = vaddq_u8(vreinterpretq_u8_s8(t363_sat), k128);
-  const uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
-  const uint8x16_t t374 = vsubq_u8(pixels0_9, k128);
-  const uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
-  const uint8x16_t t376 = vsubq_u8(pixels1_9, k128);
-  const uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
-  const uint8x16_t t378 = vsubq_u8(pixels2_9, k128);
-  const uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t380 = vsubq_u8(pixels3_9, k128);
-  const uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
-  const uint8x16_t t382 = vsubq_u8(pixels4_9, k128);
-  const uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
-  const uint8x16_t t384 = vsubq_u8(pixels5_9, k128);
-  const uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
-  const uint8x16_t t386 = vsubq_u8(pixels6_9, k128);
-  const uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
-  const uint8x16_t t388 = vsubq_u8(pixels7_9, k128);
-  const int16x8_t t390_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t374)), vget_low_s8(t31));
-  const int16x8_t t390_1 = vmull_high_s8(vreinterpretq_s8_u8(t374), t31);
-  const int16x8_t t392_0 = vmlal_s8(t390_0, vget_low_s8(vreinterpretq_s8_u8(t376)),
-      vget_low_s8(t34));
-  const int16x8_t t392_1 = vmlal_high_s8(t390_1, vreinterpretq_s8_u8(t376), t34);
-  const int16x8_t t394_0 = vmlal_s8(t392_0, vget_low_s8(vreinterpretq_s8_u8(t378)),
-      vget_low_s8(t38));
-  const int16x8_t t394_1 = vmlal_high_s8(t392_1, vreinterpretq_s8_u8(t378), t38);
-  const int16x8_t t396_0 = vmlal_s8(t394_0, vget_low_s8(vreinterpretq_s8_u8(t380)),
+  int16x8_t t355_1 = vmlal_high_s8(t353_1, vreinterpretq_s8_u8(t339), vreinterpretq_s8_u8(t46));
+  int16x8_t t357_0 = vmlal_s8(t355_0, vget_low_s8(vreinterpretq_s8_u8(t341)), vget_low_s8(t50));
+  int16x8_t t357_1 = vmlal_high_s8(t355_1, vreinterpretq_s8_u8(t341), t50);
+  int16x8_t t359_0 = vmlal_s8(t357_0, vget_low_s8(vreinterpretq_s8_u8(t343)), vget_low_s8(t54));
+  int16x8_t t359_1 = vmlal_high_s8(t357_1, vreinterpretq_s8_u8(t343), t54);
+  int16x8_t t361_0 = vmlal_s8(t359_0, vget_low_s8(vreinterpretq_s8_u8(t345)), vget_low_s8(t58));
+  int16x8_t t361_1 = vmlal_high_s8(t359_1, vreinterpretq_s8_u8(t345), t58);
+  int8x16_t t363_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t361_0, 7), t361_1, 7);
+  uint8x16_t t365 = vaddq_u8(vreinterpretq_u8_s8(t363_sat), k128);
+  uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
+  uint8x16_t t374 = vsubq_u8(pixels0_9, k128);
+  uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
+  uint8x16_t t376 = vsubq_u8(pixels1_9, k128);
+  uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
+  uint8x16_t t378 = vsubq_u8(pixels2_9, k128);
+  uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t380 = vsubq_u8(pixels3_9, k128);
+  uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
+  uint8x16_t t382 = vsubq_u8(pixels4_9, k128);
+  uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
+  uint8x16_t t384 = vsubq_u8(pixels5_9, k128);
+  uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
+  uint8x16_t t386 = vsubq_u8(pixels6_9, k128);
+  uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
+  uint8x16_t t388 = vsubq_u8(pixels7_9, k128);
+  int16x8_t t390_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t374)), vget_low_s8(t31));
+  int16x8_t t390_1 = vmull_high_s8(vreinterpretq_s8_u8(t374), t31);
+  int16x8_t t392_0 = vmlal_s8(t390_0, vget_low_s8(vreinterpretq_s8_u8(t376)), vget_low_s8(t34));
+  int16x8_t t392_1 = vmlal_high_s8(t390_1, vreinterpretq_s8_u8(t376), t34);
+  int16x8_t t394_0 = vmlal_s8(t392_0, vget_low_s8(vreinterpretq_s8_u8(t378)), vget_low_s8(t38));
+  int16x8_t t394_1 = vmlal_high_s8(t392_1, vreinterpretq_s8_u8(t378), t38);
+  int16x8_t t396_0 = vmlal_s8(t394_0, vget_low_s8(vreinterpretq_s8_u8(t380)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t396_1 = vmlal_high_s8(t394_1, vreinterpretq_s8_u8(t380),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t398_0 = vmlal_s8(t396_0, vget_low_s8(vreinterpretq_s8_u8(t382)),
+  int16x8_t t396_1 = vmlal_high_s8(t394_1, vreinterpretq_s8_u8(t380), vreinterpretq_s8_u8(t42));
+  int16x8_t t398_0 = vmlal_s8(t396_0, vget_low_s8(vreinterpretq_s8_u8(t382)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t398_1 = vmlal_high_s8(t396_1, vreinterpretq_s8_u8(t382),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t400_0 = vmlal_s8(t398_0, vget_low_s8(vreinterpretq_s8_u8(t384)),
-      vget_low_s8(t50));
-  const int16x8_t t400_1 = vmlal_high_s8(t398_1, vreinterpretq_s8_u8(t384), t50);
-  const int16x8_t t402_0 = vmlal_s8(t400_0, vget_low_s8(vreinterpretq_s8_u8(t386)),
-      vget_low_s8(t54));
-  const int16x8_t t402_1 = vmlal_high_s8(t400_1, vreinterpretq_s8_u8(t386), t54);
-  const int16x8_t t404_0 = vmlal_s8(t402_0, vget_low_s8(vreinterpretq_s8_u8(t388)),
-      vget_low_s8(t58));
-  const int16x8_t t404_1 = vmlal_high_s8(t402_1, vreinterpretq_s8_u8(t388), t58);
-  const int8x16_t t406_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t404_0, 7), t404_1, 7);
-  const uint8x16_t t408 = vaddq_u8(vreinterpretq_u8_s8(t406_sat), k128);
-  const uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
-  const uint8x16_t t417 = vsubq_u8(pixels0_10, k128);
-  const uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
-  const uint8x16_t t419 = vsubq_u8(pixels1_10, k128);
-  const uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
-  const uint8x16_t t421 = vsubq_u8(pixels2_10, k128);
-  const uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t423 = vsubq_u8(pixels3_10, k128);
-  const uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
-  const uint8x16_t t425 = vsubq_u8(pixels4_10, k128);
-  const uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
-  const uint8x16_t t427 = vsubq_u8(pixels5_10, k128);
-  const uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
-  const uint8x16_t t429 = vsubq_u8(pixels6_10, k128);
-  const uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
-  const uint8x16_t t431 = vsubq_u8(pixels7_10, k128);
-  const int16x8_t t433_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t417)), vget_low_s8(t31));
-  const int16x8_t t433_1 = vmull_high_s8(vreinterpretq_s8_u8(t417), t31);
-  const int16x8_t t435_0 = vmlal_s8(t433_0, vget_low_s8(vreinterpretq_s8_u8(t419)),
-      vget_low_s8(t34));
-  const int16x8_t t435_1 = vmlal_high_s8(t433_1, vreinterpretq_s8_u8(t419), t34);
-  const int16x8_t t437_0 = vmlal_s8(t435_0, vget_low_s8(vreinterpretq_s8_u8(t421)),
-      vget_low_s8(t38));
-  const int16x8_t t437_1 = vmlal_high_s8(t435_1, vreinterpretq_s8_u8(t421), t38);
-  const int16x8_t t439_0 = vmlal_s8(t437_0, vget_low_s8(vreinterpretq_s8_u8(t423)),
+  int16x8_t t398_1 = vmlal_high_s8(t396_1, vreinterpretq_s8_u8(t382), vreinterpretq_s8_u8(t46));
+  int16x8_t t400_0 = vmlal_s8(t398_0, vget_low_s8(vreinterpretq_s8_u8(t384)), vget_low_s8(t50));
+  int16x8_t t400_1 = vmlal_high_s8(t398_1, vreinterpretq_s8_u8(t384), t50);
+  int16x8_t t402_0 = vmlal_s8(t400_0, vget_low_s8(vreinterpretq_s8_u8(t386)), vget_low_s8(t54));
+  int16x8_t t402_1 = vmlal_high_s8(t400_1, vreinterpretq_s8_u8(t386), t54);
+  int16x8_t t404_0 = vmlal_s8(t402_0, vget_low_s8(vreinterpretq_s8_u8(t388)), vget_low_s8(t58));
+  int16x8_t t404_1 = vmlal_high_s8(t402_1, vreinterpretq_s8_u8(t388), t58);
+  int8x16_t t406_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t404_0, 7), t404_1, 7);
+  uint8x16_t t408 = vaddq_u8(vreinterpretq_u8_s8(t406_sat), k128);
+  uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
+  uint8x16_t t417 = vsubq_u8(pixels0_10, k128);
+  uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
+  uint8x16_t t419 = vsubq_u8(pixels1_10, k128);
+  uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
+  uint8x16_t t421 = vsubq_u8(pixels2_10, k128);
+  uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t423 = vsubq_u8(pixels3_10, k128);
+  uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
+  uint8x16_t t425 = vsubq_u8(pixels4_10, k128);
+  uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
+  uint8x16_t t427 = vsubq_u8(pixels5_10, k128);
+  uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
+  uint8x16_t t429 = vsubq_u8(pixels6_10, k128);
+  uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
+  uint8x16_t t431 = vsubq_u8(pixels7_10, k128);
+  int16x8_t t433_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t417)), vget_low_s8(t31));
+  int16x8_t t433_1 = vmull_high_s8(vreinterpretq_s8_u8(t417), t31);
+  int16x8_t t435_0 = vmlal_s8(t433_0, vget_low_s8(vreinterpretq_s8_u8(t419)), vget_low_s8(t34));
+  int16x8_t t435_1 = vmlal_high_s8(t433_1, vreinterpretq_s8_u8(t419), t34);
+  int16x8_t t437_0 = vmlal_s8(t435_0, vget_low_s8(vreinterpretq_s8_u8(t421)), vget_low_s8(t38));
+  int16x8_t t437_1 = vmlal_high_s8(t435_1, vreinterpretq_s8_u8(t421), t38);
+  int16x8_t t439_0 = vmlal_s8(t437_0, vget_low_s8(vreinterpretq_s8_u8(t423)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t439_1 = vmlal_high_s8(t437_1, vreinterpretq_s8_u8(t423),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t441_0 = vmlal_s8(t439_0, vget_low_s8(vreinterpretq_s8_u8(t425)),
+  int16x8_t t439_1 = vmlal_high_s8(t437_1, vreinterpretq_s8_u8(t423), vreinterpretq_s8_u8(t42));
+  int16x8_t t441_0 = vmlal_s8(t439_0, vget_low_s8(vreinterpretq_s8_u8(t425)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t441_1 = vmlal_high_s8(t439_1, vreinterpretq_s8_u8(t425),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t443_0 = vmlal_s8(t441_0, vget_low_s8(vreinterpretq_s8_u8(t427)),
-      vget_low_s8(t50));
-  const int16x8_t t443_1 = vmlal_high_s8(t441_1, vreinterpretq_s8_u8(t427), t50);
-  const int16x8_t t445_0 = vmlal_s8(t443_0, vget_low_s8(vreinterpretq_s8_u8(t429)),
-      vget_low_s8(t54));
-  const int16x8_t t445_1 = vmlal_high_s8(t443_1, vreinterpretq_s8_u8(t429), t54);
-  const int16x8_t t447_0 = vmlal_s8(t445_0, vget_low_s8(vreinterpretq_s8_u8(t431)),
-      vget_low_s8(t58));
-  const int16x8_t t447_1 = vmlal_high_s8(t445_1, vreinterpretq_s8_u8(t431), t58);
-  const int8x16_t t449_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t447_0, 7), t447_1, 7);
-  const uint8x16_t t451 = vaddq_u8(vreinterpretq_u8_s8(t449_sat), k128);
-  const uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
-  const uint8x16_t t460 = vsubq_u8(pixels0_11, k128);
-  const uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
-  const uint8x16_t t462 = vsubq_u8(pixels1_11, k128);
-  const uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
-  const uint8x16_t t464 = vsubq_u8(pixels2_11, k128);
-  const uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t466 = vsubq_u8(pixels3_11, k128);
-  const uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
-  const uint8x16_t t468 = vsubq_u8(pixels4_11, k128);
-  const uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
-  const uint8x16_t t470 = vsubq_u8(pixels5_11, k128);
-  const uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
-  const uint8x16_t t472 = vsubq_u8(pixels6_11, k128);
-  const uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
-  const uint8x16_t t474 = vsubq_u8(pixels7_11, k128);
-  const int16x8_t t476_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t460)), vget_low_s8(t31));
-  const int16x8_t t476_1 = vmull_high_s8(vreinterpretq_s8_u8(t460), t31);
-  const int16x8_t t478_0 = vmlal_s8(t476_0, vget_low_s8(vreinterpretq_s8_u8(t462)),
-      vget_low_s8(t34));
-  const int16x8_t t478_1 = vmlal_high_s8(t476_1, vreinterpretq_s8_u8(t462), t34);
-  const int16x8_t t480_0 = vmlal_s8(t478_0, vget_low_s8(vreinterpretq_s8_u8(t464)),
-      vget_low_s8(t38));
-  const int16x8_t t480_1 = vmlal_high_s8(t478_1, vreinterpretq_s8_u8(t464), t38);
-  const int16x8_t t482_0 = vmlal_s8(t480_0, vget_low_s8(vreinterpretq_s8_u8(t466)),
+  int16x8_t t441_1 = vmlal_high_s8(t439_1, vreinterpretq_s8_u8(t425), vreinterpretq_s8_u8(t46));
+  int16x8_t t443_0 = vmlal_s8(t441_0, vget_low_s8(vreinterpretq_s8_u8(t427)), vget_low_s8(t50));
+  int16x8_t t443_1 = vmlal_high_s8(t441_1, vreinterpretq_s8_u8(t427), t50);
+  int16x8_t t445_0 = vmlal_s8(t443_0, vget_low_s8(vreinterpretq_s8_u8(t429)), vget_low_s8(t54));
+  int16x8_t t445_1 = vmlal_high_s8(t443_1, vreinterpretq_s8_u8(t429), t54);
+  int16x8_t t447_0 = vmlal_s8(t445_0, vget_low_s8(vreinterpretq_s8_u8(t431)), vget_low_s8(t58));
+  int16x8_t t447_1 = vmlal_high_s8(t445_1, vreinterpretq_s8_u8(t431), t58);
+  int8x16_t t449_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t447_0, 7), t447_1, 7);
+  uint8x16_t t451 = vaddq_u8(vreinterpretq_u8_s8(t449_sat), k128);
+  uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
+  uint8x16_t t460 = vsubq_u8(pixels0_11, k128);
+  uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
+  uint8x16_t t462 = vsubq_u8(pixels1_11, k128);
+  uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
+  uint8x16_t t464 = vsubq_u8(pixels2_11, k128);
+  uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t466 = vsubq_u8(pixels3_11, k128);
+  uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
+  uint8x16_t t468 = vsubq_u8(pixels4_11, k128);
+  uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
+  uint8x16_t t470 = vsubq_u8(pixels5_11, k128);
+  uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
+  uint8x16_t t472 = vsubq_u8(pixels6_11, k128);
+  uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
+  uint8x16_t t474 = vsubq_u8(pixels7_11, k128);
+  int16x8_t t476_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t460)), vget_low_s8(t31));
+  int16x8_t t476_1 = vmull_high_s8(vreinterpretq_s8_u8(t460), t31);
+  int16x8_t t478_0 = vmlal_s8(t476_0, vget_low_s8(vreinterpretq_s8_u8(t462)), vget_low_s8(t34));
+  int16x8_t t478_1 = vmlal_high_s8(t476_1, vreinterpretq_s8_u8(t462), t34);
+  int16x8_t t480_0 = vmlal_s8(t478_0, vget_low_s8(vreinterpretq_s8_u8(t464)), vget_low_s8(t38));
+  int16x8_t t480_1 = vmlal_high_s8(t478_1, vreinterpretq_s8_u8(t464), t38);
+  int16x8_t t482_0 = vmlal_s8(t480_0, vget_low_s8(vreinterpretq_s8_u8(t466)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t482_1 = vmlal_high_s8(t480_1, vreinterpretq_s8_u8(t466),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t484_0 = vmlal_s8(t482_0, vget_low_s8(vreinterpretq_s8_u8(t468)),
+  int16x8_t t482_1 = vmlal_high_s8(t480_1, vreinterpretq_s8_u8(t466), vreinterpretq_s8_u8(t42));
+  int16x8_t t484_0 = vmlal_s8(t482_0, vget_low_s8(vreinterpretq_s8_u8(t468)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t484_1 = vmlal_high_s8(t482_1, vreinterpretq_s8_u8(t468),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t486_0 = vmlal_s8(t484_0, vget_low_s8(vreinterpretq_s8_u8(t470)),
-      vget_low_s8(t50));
-  const int16x8_t t486_1 = vmlal_high_s8(t484_1, vreinterpretq_s8_u8(t470), t50);
-  const int16x8_t t488_0 = vmlal_s8(t486_0, vget_low_s8(vreinterpretq_s8_u8(t472)),
-      vget_low_s8(t54));
-  const int16x8_t t488_1 = vmlal_high_s8(t486_1, vreinterpretq_s8_u8(t472), t54);
-  const int16x8_t t490_0 = vmlal_s8(t488_0, vget_low_s8(vreinterpretq_s8_u8(t474)),
-      vget_low_s8(t58));
-  const int16x8_t t490_1 = vmlal_high_s8(t488_1, vreinterpretq_s8_u8(t474), t58);
-  const int8x16_t t492_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t490_0, 7), t490_1, 7);
-  const uint8x16_t t494 = vaddq_u8(vreinterpretq_u8_s8(t492_sat), k128);
-  const uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
-  const uint8x16_t t503 = vsubq_u8(pixels0_12, k128);
-  const uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
-  const uint8x16_t t505 = vsubq_u8(pixels1_12, k128);
-  const uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
-  const uint8x16_t t507 = vsubq_u8(pixels2_12, k128);
-  const uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
-  const uint8x16_t t509 = vsubq_u8(pixels3_12, k128);
-  const uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
-  const uint8x16_t t511 = vsubq_u8(pixels4_12, k128);
-  const uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
-  const uint8x16_t t513 = vsubq_u8(pixels5_12, k128);
-  const uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
-  const uint8x16_t t515 = vsubq_u8(pixels6_12, k128);
-  const uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
-  const uint8x16_t t517 = vsubq_u8(pixels7_12, k128);
-  const int16x8_t t519_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t503)), vget_low_s8(t31));
-  const int16x8_t t519_1 = vmull_high_s8(vreinterpretq_s8_u8(t503), t31);
-  const int16x8_t t521_0 = vmlal_s8(t519_0, vget_low_s8(vreinterpretq_s8_u8(t505)),
-      vget_low_s8(t34));
-  const int16x8_t t521_1 = vmlal_high_s8(t519_1, vreinterpretq_s8_u8(t505), t34);
-  const int16x8_t t523_0 = vmlal_s8(t521_0, vget_low_s8(vreinterpretq_s8_u8(t507)),
-      vget_low_s8(t38));
-  const int16x8_t t523_1 = vmlal_high_s8(t521_1, vreinterpretq_s8_u8(t507), t38);
-  const int16x8_t t525_0 = vmlal_s8(t523_0, vget_low_s8(vreinterpretq_s8_u8(t509)),
+  int16x8_t t484_1 = vmlal_high_s8(t482_1, vreinterpretq_s8_u8(t468), vreinterpretq_s8_u8(t46));
+  int16x8_t t486_0 = vmlal_s8(t484_0, vget_low_s8(vreinterpretq_s8_u8(t470)), vget_low_s8(t50));
+  int16x8_t t486_1 = vmlal_high_s8(t484_1, vreinterpretq_s8_u8(t470), t50);
+  int16x8_t t488_0 = vmlal_s8(t486_0, vget_low_s8(vreinterpretq_s8_u8(t472)), vget_low_s8(t54));
+  int16x8_t t488_1 = vmlal_high_s8(t486_1, vreinterpretq_s8_u8(t472), t54);
+  int16x8_t t490_0 = vmlal_s8(t488_0, vget_low_s8(vreinterpretq_s8_u8(t474)), vget_low_s8(t58));
+  int16x8_t t490_1 = vmlal_high_s8(t488_1, vreinterpretq_s8_u8(t474), t58);
+  int8x16_t t492_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t490_0, 7), t490_1, 7);
+  uint8x16_t t494 = vaddq_u8(vreinterpretq_u8_s8(t492_sat), k128);
+  uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
+  uint8x16_t t503 = vsubq_u8(pixels0_12, k128);
+  uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
+  uint8x16_t t505 = vsubq_u8(pixels1_12, k128);
+  uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
+  uint8x16_t t507 = vsubq_u8(pixels2_12, k128);
+  uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
+  uint8x16_t t509 = vsubq_u8(pixels3_12, k128);
+  uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
+  uint8x16_t t511 = vsubq_u8(pixels4_12, k128);
+  uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
+  uint8x16_t t513 = vsubq_u8(pixels5_12, k128);
+  uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
+  uint8x16_t t515 = vsubq_u8(pixels6_12, k128);
+  uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
+  uint8x16_t t517 = vsubq_u8(pixels7_12, k128);
+  int16x8_t t519_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t503)), vget_low_s8(t31));
+  int16x8_t t519_1 = vmull_high_s8(vreinterpretq_s8_u8(t503), t31);
+  int16x8_t t521_0 = vmlal_s8(t519_0, vget_low_s8(vreinterpretq_s8_u8(t505)), vget_low_s8(t34));
+  int16x8_t t521_1 = vmlal_high_s8(t519_1, vreinterpretq_s8_u8(t505), t34);
+  int16x8_t t523_0 = vmlal_s8(t521_0, vget_low_s8(vreinterpretq_s8_u8(t507)), vget_low_s8(t38));
+  int16x8_t t523_1 = vmlal_high_s8(t521_1, vreinterpretq_s8_u8(t507), t38);
+  int16x8_t t525_0 = vmlal_s8(t523_0, vget_low_s8(vreinterpretq_s8_u8(t509)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t525_1 = vmlal_high_s8(t523_1, vreinterpretq_s8_u8(t509),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t527_0 = vmlal_s8(t525_0, vget_low_s8(vreinterpretq_s8_u8(t511)),
+  int16x8_t t525_1 = vmlal_high_s8(t523_1, vreinterpretq_s8_u8(t509), vreinterpretq_s8_u8(t42));
+  int16x8_t t527_0 = vmlal_s8(t525_0, vget_low_s8(vreinterpretq_s8_u8(t511)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t527_1 = vmlal_high_s8(t525_1, vreinterpretq_s8_u8(t511),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t529_0 = vmlal_s8(t527_0, vget_low_s8(vreinterpretq_s8_u8(t513)),
-      vget_low_s8(t50));
-  const int16x8_t t529_1 = vmlal_high_s8(t527_1, vreinterpretq_s8_u8(t513), t50);
-  const int16x8_t t531_0 = vmlal_s8(t529_0, vget_low_s8(vreinterpretq_s8_u8(t515)),
-      vget_low_s8(t54));
-  const int16x8_t t531_1 = vmlal_high_s8(t529_1, vreinterpretq_s8_u8(t515), t54);
-  const int16x8_t t533_0 = vmlal_s8(t531_0, vget_low_s8(vreinterpretq_s8_u8(t517)),
-      vget_low_s8(t58));
-  const int16x8_t t533_1 = vmlal_high_s8(t531_1, vreinterpretq_s8_u8(t517), t58);
-  const int8x16_t t535_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t533_0, 7), t533_1, 7);
-  const uint8x16_t t537 = vaddq_u8(vreinterpretq_u8_s8(t535_sat), k128);
-  const uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
-  const uint8x16_t t546 = vsubq_u8(pixels0_13, k128);
-  const uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
-  const uint8x16_t t548 = vsubq_u8(pixels1_13, k128);
-  const uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
-  const uint8x16_t t550 = vsubq_u8(pixels2_13, k128);
-  const uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
-  const uint8x16_t t552 = vsubq_u8(pixels3_13, k128);
-  const uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
-  const uint8x16_t t554 = vsubq_u8(pixels4_13, k128);
-  const uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
-  const uint8x16_t t556 = vsubq_u8(pixels5_13, k128);
-  const uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
-  const uint8x16_t t558 = vsubq_u8(pixels6_13, k128);
-  const uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
-  const uint8x16_t t560 = vsubq_u8(pixels7_13, k128);
-  const int16x8_t t562_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t546)), vget_low_s8(t31));
-  const int16x8_t t562_1 = vmull_high_s8(vreinterpretq_s8_u8(t546), t31);
-  const int16x8_t t564_0 = vmlal_s8(t562_0, vget_low_s8(vreinterpretq_s8_u8(t548)),
-      vget_low_s8(t34));
-  const int16x8_t t564_1 = vmlal_high_s8(t562_1, vreinterpretq_s8_u8(t548), t34);
-  const int16x8_t t566_0 = vmlal_s8(t564_0, vget_low_s8(vreinterpretq_s8_u8(t550)),
-      vget_low_s8(t38));
-  const int16x8_t t566_1 = vmlal_high_s8(t564_1, vreinterpretq_s8_u8(t550), t38);
-  const int16x8_t t568_0 = vmlal_s8(t566_0, vget_low_s8(vreinterpretq_s8_u8(t552)),
+  int16x8_t t527_1 = vmlal_high_s8(t525_1, vreinterpretq_s8_u8(t511), vreinterpretq_s8_u8(t46));
+  int16x8_t t529_0 = vmlal_s8(t527_0, vget_low_s8(vreinterpretq_s8_u8(t513)), vget_low_s8(t50));
+  int16x8_t t529_1 = vmlal_high_s8(t527_1, vreinterpretq_s8_u8(t513), t50);
+  int16x8_t t531_0 = vmlal_s8(t529_0, vget_low_s8(vreinterpretq_s8_u8(t515)), vget_low_s8(t54));
+  int16x8_t t531_1 = vmlal_high_s8(t529_1, vreinterpretq_s8_u8(t515), t54);
+  int16x8_t t533_0 = vmlal_s8(t531_0, vget_low_s8(vreinterpretq_s8_u8(t517)), vget_low_s8(t58));
+  int16x8_t t533_1 = vmlal_high_s8(t531_1, vreinterpretq_s8_u8(t517), t58);
+  int8x16_t t535_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t533_0, 7), t533_1, 7);
+  uint8x16_t t537 = vaddq_u8(vreinterpretq_u8_s8(t535_sat), k128);
+  uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
+  uint8x16_t t546 = vsubq_u8(pixels0_13, k128);
+  uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
+  uint8x16_t t548 = vsubq_u8(pixels1_13, k128);
+  uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
+  uint8x16_t t550 = vsubq_u8(pixels2_13, k128);
+  uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
+  uint8x16_t t552 = vsubq_u8(pixels3_13, k128);
+  uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
+  uint8x16_t t554 = vsubq_u8(pixels4_13, k128);
+  uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
+  uint8x16_t t556 = vsubq_u8(pixels5_13, k128);
+  uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
+  uint8x16_t t558 = vsubq_u8(pixels6_13, k128);
+  uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
+  uint8x16_t t560 = vsubq_u8(pixels7_13, k128);
+  int16x8_t t562_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t546)), vget_low_s8(t31));
+  int16x8_t t562_1 = vmull_high_s8(vreinterpretq_s8_u8(t546), t31);
+  int16x8_t t564_0 = vmlal_s8(t562_0, vget_low_s8(vreinterpretq_s8_u8(t548)), vget_low_s8(t34));
+  int16x8_t t564_1 = vmlal_high_s8(t562_1, vreinterpretq_s8_u8(t548), t34);
+  int16x8_t t566_0 = vmlal_s8(t564_0, vget_low_s8(vreinterpretq_s8_u8(t550)), vget_low_s8(t38));
+  int16x8_t t566_1 = vmlal_high_s8(t564_1, vreinterpretq_s8_u8(t550), t38);
+  int16x8_t t568_0 = vmlal_s8(t566_0, vget_low_s8(vreinterpretq_s8_u8(t552)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t568_1 = vmlal_high_s8(t566_1, vreinterpretq_s8_u8(t552),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t570_0 = vmlal_s8(t568_0, vget_low_s8(vreinterpretq_s8_u8(t554)),
+  int16x8_t t568_1 = vmlal_high_s8(t566_1, vreinterpretq_s8_u8(t552), vreinterpretq_s8_u8(t42));
+  int16x8_t t570_0 = vmlal_s8(t568_0, vget_low_s8(vreinterpretq_s8_u8(t554)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t570_1 = vmlal_high_s8(t568_1, vreinterpretq_s8_u8(t554),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t572_0 = vmlal_s8(t570_0, vget_low_s8(vreinterpretq_s8_u8(t556)),
-      vget_low_s8(t50));
-  const int16x8_t t572_1 = vmlal_high_s8(t570_1, vreinterpretq_s8_u8(t556), t50);
-  const int16x8_t t574_0 = vmlal_s8(t572_0, vget_low_s8(vreinterpretq_s8_u8(t558)),
-      vget_low_s8(t54));
-  const int16x8_t t574_1 = vmlal_high_s8(t572_1, vreinterpretq_s8_u8(t558), t54);
-  const int16x8_t t576_0 = vmlal_s8(t574_0, vget_low_s8(vreinterpretq_s8_u8(t560)),
-      vget_low_s8(t58));
-  const int16x8_t t576_1 = vmlal_high_s8(t574_1, vreinterpretq_s8_u8(t560), t58);
-  const int8x16_t t578_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t576_0, 7), t576_1, 7);
-  const uint8x16_t t580 = vaddq_u8(vreinterpretq_u8_s8(t578_sat), k128);
-  const uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
-  const uint8x16_t t589 = vsubq_u8(pixels0_14, k128);
-  const uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
-  const uint8x16_t t591 = vsubq_u8(pixels1_14, k128);
-  const uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
-  const uint8x16_t t593 = vsubq_u8(pixels2_14, k128);
-  const uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
-  const uint8x16_t t595 = vsubq_u8(pixels3_14, k128);
-  const uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
-  const uint8x16_t t597 = vsubq_u8(pixels4_14, k128);
-  const uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
-  const uint8x16_t t599 = vsubq_u8(pixels5_14, k128);
-  const uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
-  const uint8x16_t t601 = vsubq_u8(pixels6_14, k128);
-  const uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
-  const uint8x16_t t603 = vsubq_u8(pixels7_14, k128);
-  const int16x8_t t605_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t589)), vget_low_s8(t31));
-  const int16x8_t t605_1 = vmull_high_s8(vreinterpretq_s8_u8(t589), t31);
-  const int16x8_t t607_0 = vmlal_s8(t605_0, vget_low_s8(vreinterpretq_s8_u8(t591)),
-      vget_low_s8(t34));
-  const int16x8_t t607_1 = vmlal_high_s8(t605_1, vreinterpretq_s8_u8(t591), t34);
-  const int16x8_t t609_0 = vmlal_s8(t607_0, vget_low_s8(vreinterpretq_s8_u8(t593)),
-      vget_low_s8(t38));
-  const int16x8_t t609_1 = vmlal_high_s8(t607_1, vreinterpretq_s8_u8(t593), t38);
-  const int16x8_t t611_0 = vmlal_s8(t609_0, vget_low_s8(vreinterpretq_s8_u8(t595)),
+  int16x8_t t570_1 = vmlal_high_s8(t568_1, vreinterpretq_s8_u8(t554), vreinterpretq_s8_u8(t46));
+  int16x8_t t572_0 = vmlal_s8(t570_0, vget_low_s8(vreinterpretq_s8_u8(t556)), vget_low_s8(t50));
+  int16x8_t t572_1 = vmlal_high_s8(t570_1, vreinterpretq_s8_u8(t556), t50);
+  int16x8_t t574_0 = vmlal_s8(t572_0, vget_low_s8(vreinterpretq_s8_u8(t558)), vget_low_s8(t54));
+  int16x8_t t574_1 = vmlal_high_s8(t572_1, vreinterpretq_s8_u8(t558), t54);
+  int16x8_t t576_0 = vmlal_s8(t574_0, vget_low_s8(vreinterpretq_s8_u8(t560)), vget_low_s8(t58));
+  int16x8_t t576_1 = vmlal_high_s8(t574_1, vreinterpretq_s8_u8(t560), t58);
+  int8x16_t t578_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t576_0, 7), t576_1, 7);
+  uint8x16_t t580 = vaddq_u8(vreinterpretq_u8_s8(t578_sat), k128);
+  uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
+  uint8x16_t t589 = vsubq_u8(pixels0_14, k128);
+  uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
+  uint8x16_t t591 = vsubq_u8(pixels1_14, k128);
+  uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
+  uint8x16_t t593 = vsubq_u8(pixels2_14, k128);
+  uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
+  uint8x16_t t595 = vsubq_u8(pixels3_14, k128);
+  uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
+  uint8x16_t t597 = vsubq_u8(pixels4_14, k128);
+  uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
+  uint8x16_t t599 = vsubq_u8(pixels5_14, k128);
+  uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
+  uint8x16_t t601 = vsubq_u8(pixels6_14, k128);
+  uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
+  uint8x16_t t603 = vsubq_u8(pixels7_14, k128);
+  int16x8_t t605_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t589)), vget_low_s8(t31));
+  int16x8_t t605_1 = vmull_high_s8(vreinterpretq_s8_u8(t589), t31);
+  int16x8_t t607_0 = vmlal_s8(t605_0, vget_low_s8(vreinterpretq_s8_u8(t591)), vget_low_s8(t34));
+  int16x8_t t607_1 = vmlal_high_s8(t605_1, vreinterpretq_s8_u8(t591), t34);
+  int16x8_t t609_0 = vmlal_s8(t607_0, vget_low_s8(vreinterpretq_s8_u8(t593)), vget_low_s8(t38));
+  int16x8_t t609_1 = vmlal_high_s8(t607_1, vreinterpretq_s8_u8(t593), t38);
+  int16x8_t t611_0 = vmlal_s8(t609_0, vget_low_s8(vreinterpretq_s8_u8(t595)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t611_1 = vmlal_high_s8(t609_1, vreinterpretq_s8_u8(t595),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t613_0 = vmlal_s8(t611_0, vget_low_s8(vreinterpretq_s8_u8(t597)),
+  int16x8_t t611_1 = vmlal_high_s8(t609_1, vreinterpretq_s8_u8(t595), vreinterpretq_s8_u8(t42));
+  int16x8_t t613_0 = vmlal_s8(t611_0, vget_low_s8(vreinterpretq_s8_u8(t597)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t613_1 = vmlal_high_s8(t611_1, vreinterpretq_s8_u8(t597),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t615_0 = vmlal_s8(t613_0, vget_low_s8(vreinterpretq_s8_u8(t599)),
-      vget_low_s8(t50));
-  const int16x8_t t615_1 = vmlal_high_s8(t613_1, vreinterpretq_s8_u8(t599), t50);
-  const int16x8_t t617_0 = vmlal_s8(t615_0, vget_low_s8(vreinterpretq_s8_u8(t601)),
-      vget_low_s8(t54));
-  const int16x8_t t617_1 = vmlal_high_s8(t615_1, vreinterpretq_s8_u8(t601), t54);
-  const int16x8_t t619_0 = vmlal_s8(t617_0, vget_low_s8(vreinterpretq_s8_u8(t603)),
-      vget_low_s8(t58));
-  const int16x8_t t619_1 = vmlal_high_s8(t617_1, vreinterpretq_s8_u8(t603), t58);
-  const int8x16_t t621_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t619_0, 7), t619_1, 7);
-  const uint8x16_t t623 = vaddq_u8(vreinterpretq_u8_s8(t621_sat), k128);
-  const uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
-  const uint8x16_t t632 = vsubq_u8(pixels0_15, k128);
-  const uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
-  const uint8x16_t t634 = vsubq_u8(pixels1_15, k128);
-  const uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
-  const uint8x16_t t636 = vsubq_u8(pixels2_15, k128);
-  const uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
-  const uint8x16_t t638 = vsubq_u8(pixels3_15, k128);
-  const uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
-  const uint8x16_t t640 = vsubq_u8(pixels4_15, k128);
-  const uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
-  const uint8x16_t t642 = vsubq_u8(pixels5_15, k128);
-  const uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
-  const uint8x16_t t644 = vsubq_u8(pixels6_15, k128);
-  const uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
-  const uint8x16_t t646 = vsubq_u8(pixels7_15, k128);
-  const int16x8_t t648_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t632)), vget_low_s8(t31));
-  const int16x8_t t648_1 = vmull_high_s8(vreinterpretq_s8_u8(t632), t31);
-  const int16x8_t t650_0 = vmlal_s8(t648_0, vget_low_s8(vreinterpretq_s8_u8(t634)),
-      vget_low_s8(t34));
-  const int16x8_t t650_1 = vmlal_high_s8(t648_1, vreinterpretq_s8_u8(t634), t34);
-  const int16x8_t t652_0 = vmlal_s8(t650_0, vget_low_s8(vreinterpretq_s8_u8(t636)),
-      vget_low_s8(t38));
-  const int16x8_t t652_1 = vmlal_high_s8(t650_1, vreinterpretq_s8_u8(t636), t38);
-  const int16x8_t t654_0 = vmlal_s8(t652_0, vget_low_s8(vreinterpretq_s8_u8(t638)),
+  int16x8_t t613_1 = vmlal_high_s8(t611_1, vreinterpretq_s8_u8(t597), vreinterpretq_s8_u8(t46));
+  int16x8_t t615_0 = vmlal_s8(t613_0, vget_low_s8(vreinterpretq_s8_u8(t599)), vget_low_s8(t50));
+  int16x8_t t615_1 = vmlal_high_s8(t613_1, vreinterpretq_s8_u8(t599), t50);
+  int16x8_t t617_0 = vmlal_s8(t615_0, vget_low_s8(vreinterpretq_s8_u8(t601)), vget_low_s8(t54));
+  int16x8_t t617_1 = vmlal_high_s8(t615_1, vreinterpretq_s8_u8(t601), t54);
+  int16x8_t t619_0 = vmlal_s8(t617_0, vget_low_s8(vreinterpretq_s8_u8(t603)), vget_low_s8(t58));
+  int16x8_t t619_1 = vmlal_high_s8(t617_1, vreinterpretq_s8_u8(t603), t58);
+  int8x16_t t621_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t619_0, 7), t619_1, 7);
+  uint8x16_t t623 = vaddq_u8(vreinterpretq_u8_s8(t621_sat), k128);
+  uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
+  uint8x16_t t632 = vsubq_u8(pixels0_15, k128);
+  uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
+  uint8x16_t t634 = vsubq_u8(pixels1_15, k128);
+  uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
+  uint8x16_t t636 = vsubq_u8(pixels2_15, k128);
+  uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
+  uint8x16_t t638 = vsubq_u8(pixels3_15, k128);
+  uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
+  uint8x16_t t640 = vsubq_u8(pixels4_15, k128);
+  uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
+  uint8x16_t t642 = vsubq_u8(pixels5_15, k128);
+  uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
+  uint8x16_t t644 = vsubq_u8(pixels6_15, k128);
+  uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
+  uint8x16_t t646 = vsubq_u8(pixels7_15, k128);
+  int16x8_t t648_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t632)), vget_low_s8(t31));
+  int16x8_t t648_1 = vmull_high_s8(vreinterpretq_s8_u8(t632), t31);
+  int16x8_t t650_0 = vmlal_s8(t648_0, vget_low_s8(vreinterpretq_s8_u8(t634)), vget_low_s8(t34));
+  int16x8_t t650_1 = vmlal_high_s8(t648_1, vreinterpretq_s8_u8(t634), t34);
+  int16x8_t t652_0 = vmlal_s8(t650_0, vget_low_s8(vreinterpretq_s8_u8(t636)), vget_low_s8(t38));
+  int16x8_t t652_1 = vmlal_high_s8(t650_1, vreinterpretq_s8_u8(t636), t38);
+  int16x8_t t654_0 = vmlal_s8(t652_0, vget_low_s8(vreinterpretq_s8_u8(t638)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t654_1 = vmlal_high_s8(t652_1, vreinterpretq_s8_u8(t638),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t656_0 = vmlal_s8(t654_0, vget_low_s8(vreinterpretq_s8_u8(t640)),
+  int16x8_t t654_1 = vmlal_high_s8(t652_1, vreinterpretq_s8_u8(t638), vreinterpretq_s8_u8(t42));
+  int16x8_t t656_0 = vmlal_s8(t654_0, vget_low_s8(vreinterpretq_s8_u8(t640)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t656_1 = vmlal_high_s8(t654_1, vreinterpretq_s8_u8(t640),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t658_0 = vmlal_s8(t656_0, vget_low_s8(vreinterpretq_s8_u8(t642)),
-      vget_low_s8(t50));
-  const int16x8_t t658_1 = vmlal_high_s8(t656_1, vreinterpretq_s8_u8(t642), t50);
-  const int16x8_t t660_0 = vmlal_s8(t658_0, vget_low_s8(vreinterpretq_s8_u8(t644)),
-      vget_low_s8(t54));
-  const int16x8_t t660_1 = vmlal_high_s8(t658_1, vreinterpretq_s8_u8(t644), t54);
-  const int16x8_t t662_0 = vmlal_s8(t660_0, vget_low_s8(vreinterpretq_s8_u8(t646)),
-      vget_low_s8(t58));
-  const int16x8_t t662_1 = vmlal_high_s8(t660_1, vreinterpretq_s8_u8(t646), t58);
-  const int8x16_t t664_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t662_0, 7), t662_1, 7);
-  const uint8x16_t t666 = vaddq_u8(vreinterpretq_u8_s8(t664_sat), k128);
+  int16x8_t t656_1 = vmlal_high_s8(t654_1, vreinterpretq_s8_u8(t640), vreinterpretq_s8_u8(t46));
+  int16x8_t t658_0 = vmlal_s8(t656_0, vget_low_s8(vreinterpretq_s8_u8(t642)), vget_low_s8(t50));
+  int16x8_t t658_1 = vmlal_high_s8(t656_1, vreinterpretq_s8_u8(t642), t50);
+  int16x8_t t660_0 = vmlal_s8(t658_0, vget_low_s8(vreinterpretq_s8_u8(t644)), vget_low_s8(t54));
+  int16x8_t t660_1 = vmlal_high_s8(t658_1, vreinterpretq_s8_u8(t644), t54);
+  int16x8_t t662_0 = vmlal_s8(t660_0, vget_low_s8(vreinterpretq_s8_u8(t646)), vget_low_s8(t58));
+  int16x8_t t662_1 = vmlal_high_s8(t660_1, vreinterpretq_s8_u8(t646), t58);
+  int8x16_t t664_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t662_0, 7), t662_1, 7);
+  uint8x16_t t666 = vaddq_u8(vreinterpretq_u8_s8(t664_sat), k128);
   /* stage 2 of 2: x = 0..15; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const uint8x16_t k128_2 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t t14_2 = vsubq_u8(t64, k128_2);
-  const uint8x16_t t16_2 = vsubq_u8(t107, k128_2);
-  const uint8x16_t t18_2 = vsubq_u8(t150, k128_2);
-  const uint8x16_t t20_2 = vsubq_u8(t193, k128_2);
-  const uint8x16_t t22_2 = vsubq_u8(t236, k128_2);
-  const uint8x16_t t24_2 = vsubq_u8(t279, k128_2);
-  const uint8x16_t t26_2 = vsubq_u8(t322, k128_2);
-  const uint8x16_t t28_2 = vsubq_u8(t365, k128_2);
-  const int8x16_t t31_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
-  const int16x8_t t32_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14_2)), vget_low_s8(t31_2));
-  const int16x8_t t32_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t14_2), t31_2);
-  const int8x16_t t34_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
-  const int16x8_t t36_0_2 = vmlal_s8(t32_0_2, vget_low_s8(vreinterpretq_s8_u8(t16_2)),
+  int32_t t12_2 = (filter * 16) + my;
+  uint8x16_t k128_2 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t t14_2 = vsubq_u8(t64, k128_2);
+  uint8x16_t t16_2 = vsubq_u8(t107, k128_2);
+  uint8x16_t t18_2 = vsubq_u8(t150, k128_2);
+  uint8x16_t t20_2 = vsubq_u8(t193, k128_2);
+  uint8x16_t t22_2 = vsubq_u8(t236, k128_2);
+  uint8x16_t t24_2 = vsubq_u8(t279, k128_2);
+  uint8x16_t t26_2 = vsubq_u8(t322, k128_2);
+  uint8x16_t t28_2 = vsubq_u8(t365, k128_2);
+  int8x16_t t31_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
+  int16x8_t t32_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14_2)), vget_low_s8(t31_2));
+  int16x8_t t32_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t14_2), t31_2);
+  int8x16_t t34_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
+  int16x8_t t36_0_2 = vmlal_s8(t32_0_2, vget_low_s8(vreinterpretq_s8_u8(t16_2)),
       vget_low_s8(t34_2));
-  const int16x8_t t36_1_2 = vmlal_high_s8(t32_1_2, vreinterpretq_s8_u8(t16_2), t34_2);
-  const int8x16_t t38_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
-  const int16x8_t t40_0_2 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18_2)),
+  int16x8_t t36_1_2 = vmlal_high_s8(t32_1_2, vreinterpretq_s8_u8(t16_2), t34_2);
+  int8x16_t t38_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
+  int16x8_t t40_0_2 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18_2)),
       vget_low_s8(t38_2));
-  const int16x8_t t40_1_2 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18_2), t38_2);
-  const uint8x16_t t42_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
-  const int16x8_t t44_0_2 = vmlal_s8(t40_0_2, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
+  int16x8_t t40_1_2 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18_2), t38_2);
+  uint8x16_t t42_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
+  int16x8_t t44_0_2 = vmlal_s8(t40_0_2, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t44_1_2 = vmlal_high_s8(t40_1_2, vreinterpretq_s8_u8(t20_2),
+  int16x8_t t44_1_2 = vmlal_high_s8(t40_1_2, vreinterpretq_s8_u8(t20_2),
       vreinterpretq_s8_u8(t42_2));
-  const uint8x16_t t46_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
-  const int16x8_t t48_0_2 = vmlal_s8(t44_0_2, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
+  uint8x16_t t46_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
+  int16x8_t t48_0_2 = vmlal_s8(t44_0_2, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t48_1_2 = vmlal_high_s8(t44_1_2, vreinterpretq_s8_u8(t22_2),
+  int16x8_t t48_1_2 = vmlal_high_s8(t44_1_2, vreinterpretq_s8_u8(t22_2),
       vreinterpretq_s8_u8(t46_2));
-  const int8x16_t t50_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
-  const int16x8_t t52_0_2 = vmlal_s8(t48_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
+  int8x16_t t50_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
+  int16x8_t t52_0_2 = vmlal_s8(t48_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
       vget_low_s8(t50_2));
-  const int16x8_t t52_1_2 = vmlal_high_s8(t48_1_2, vreinterpretq_s8_u8(t24_2), t50_2);
-  const int8x16_t t54_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
-  const int16x8_t t56_0_2 = vmlal_s8(t52_0_2, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
+  int16x8_t t52_1_2 = vmlal_high_s8(t48_1_2, vreinterpretq_s8_u8(t24_2), t50_2);
+  int8x16_t t54_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
+  int16x8_t t56_0_2 = vmlal_s8(t52_0_2, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
       vget_low_s8(t54_2));
-  const int16x8_t t56_1_2 = vmlal_high_s8(t52_1_2, vreinterpretq_s8_u8(t26_2), t54_2);
-  const int8x16_t t58_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
-  const int16x8_t t60_0_2 = vmlal_s8(t56_0_2, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
+  int16x8_t t56_1_2 = vmlal_high_s8(t52_1_2, vreinterpretq_s8_u8(t26_2), t54_2);
+  int8x16_t t58_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
+  int16x8_t t60_0_2 = vmlal_s8(t56_0_2, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
       vget_low_s8(t58_2));
-  const int16x8_t t60_1_2 = vmlal_high_s8(t56_1_2, vreinterpretq_s8_u8(t28_2), t58_2);
-  const int8x16_t t62_sat_2 = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0_2, 7), t60_1_2, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat_2), k128_2);
+  int16x8_t t60_1_2 = vmlal_high_s8(t56_1_2, vreinterpretq_s8_u8(t28_2), t58_2);
+  int8x16_t t62_sat_2 = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0_2, 7), t60_1_2, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat_2), k128_2);
   vst1q_u8(&dst[0], out);
-  const uint8x16_t t66 = vsubq_u8(t408, k128_2);
-  const int16x8_t t68_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16_2)), vget_low_s8(t31_2));
-  const int16x8_t t68_1 = vmull_high_s8(vreinterpretq_s8_u8(t16_2), t31_2);
-  const int16x8_t t70_0 = vmlal_s8(t68_0, vget_low_s8(vreinterpretq_s8_u8(t18_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t70_1 = vmlal_high_s8(t68_1, vreinterpretq_s8_u8(t18_2), t34_2);
-  const int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
-      vget_low_s8(t38_2));
-  const int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20_2), t38_2);
-  const int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
+  uint8x16_t t66 = vsubq_u8(t408, k128_2);
+  int16x8_t t68_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16_2)), vget_low_s8(t31_2));
+  int16x8_t t68_1 = vmull_high_s8(vreinterpretq_s8_u8(t16_2), t31_2);
+  int16x8_t t70_0 = vmlal_s8(t68_0, vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t34_2));
+  int16x8_t t70_1 = vmlal_high_s8(t68_1, vreinterpretq_s8_u8(t18_2), t34_2);
+  int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t38_2));
+  int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20_2), t38_2);
+  int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22_2),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
+  int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22_2), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24_2),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-      vget_low_s8(t50_2));
-  const int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26_2), t50_2);
-  const int16x8_t t80_0 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-      vget_low_s8(t54_2));
-  const int16x8_t t80_1 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28_2), t54_2);
-  const int16x8_t t82_0 = vmlal_s8(t80_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t58_2));
-  const int16x8_t t82_1 = vmlal_high_s8(t80_1, vreinterpretq_s8_u8(t66), t58_2);
-  const int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128_2);
+  int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24_2), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t50_2));
+  int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26_2), t50_2);
+  int16x8_t t80_0 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t54_2));
+  int16x8_t t80_1 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28_2), t54_2);
+  int16x8_t t82_0 = vmlal_s8(t80_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58_2));
+  int16x8_t t82_1 = vmlal_high_s8(t80_1, vreinterpretq_s8_u8(t66), t58_2);
+  int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128_2);
   vst1q_u8(&dst_row1[0], out_2);
-  const uint8x16_t t88 = vsubq_u8(t451, k128_2);
-  const int16x8_t t90_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t31_2));
-  const int16x8_t t90_1 = vmull_high_s8(vreinterpretq_s8_u8(t18_2), t31_2);
-  const int16x8_t t92_0 = vmlal_s8(t90_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t92_1 = vmlal_high_s8(t90_1, vreinterpretq_s8_u8(t20_2), t34_2);
-  const int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
-      vget_low_s8(t38_2));
-  const int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22_2), t38_2);
-  const int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
+  uint8x16_t t88 = vsubq_u8(t451, k128_2);
+  int16x8_t t90_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t31_2));
+  int16x8_t t90_1 = vmull_high_s8(vreinterpretq_s8_u8(t18_2), t31_2);
+  int16x8_t t92_0 = vmlal_s8(t90_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t34_2));
+  int16x8_t t92_1 = vmlal_high_s8(t90_1, vreinterpretq_s8_u8(t20_2), t34_2);
+  int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t38_2));
+  int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22_2), t38_2);
+  int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24_2),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
+  int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24_2), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26_2),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-      vget_low_s8(t50_2));
-  const int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28_2), t50_2);
-  const int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t54_2));
-  const int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54_2);
-  const int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t58_2));
-  const int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t58_2);
-  const int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128_2);
+  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26_2), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t50_2));
+  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28_2), t50_2);
+  int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t54_2));
+  int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54_2);
+  int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t58_2));
+  int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t58_2);
+  int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128_2);
   vst1q_u8(&dst_row2[0], out_3);
-  const uint8x16_t t110 = vsubq_u8(t494, k128_2);
-  const int16x8_t t112_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t31_2));
-  const int16x8_t t112_1 = vmull_high_s8(vreinterpretq_s8_u8(t20_2), t31_2);
-  const int16x8_t t114_0 = vmlal_s8(t112_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t114_1 = vmlal_high_s8(t112_1, vreinterpretq_s8_u8(t22_2), t34_2);
-  const int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-      vget_low_s8(t38_2));
-  const int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24_2), t38_2);
-  const int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
+  uint8x16_t t110 = vsubq_u8(t494, k128_2);
+  int16x8_t t112_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t31_2));
+  int16x8_t t112_1 = vmull_high_s8(vreinterpretq_s8_u8(t20_2), t31_2);
+  int16x8_t t114_0 = vmlal_s8(t112_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t34_2));
+  int16x8_t t114_1 = vmlal_high_s8(t112_1, vreinterpretq_s8_u8(t22_2), t34_2);
+  int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)), vget_low_s8(t38_2));
+  int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24_2), t38_2);
+  int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26_2),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
+  int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26_2), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28_2),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t50_2));
-  const int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50_2);
-  const int16x8_t t124_0 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t54_2));
-  const int16x8_t t124_1 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54_2);
-  const int16x8_t t126_0 = vmlal_s8(t124_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t58_2));
-  const int16x8_t t126_1 = vmlal_high_s8(t124_1, vreinterpretq_s8_u8(t110), t58_2);
-  const int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128_2);
+  int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28_2), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t50_2));
+  int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50_2);
+  int16x8_t t124_0 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t54_2));
+  int16x8_t t124_1 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54_2);
+  int16x8_t t126_0 = vmlal_s8(t124_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t58_2));
+  int16x8_t t126_1 = vmlal_high_s8(t124_1, vreinterpretq_s8_u8(t110), t58_2);
+  int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128_2);
   vst1q_u8(&dst_row3[0], out_4);
-  const uint8x16_t t132 = vsubq_u8(t537, k128_2);
-  const int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t31_2));
-  const int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22_2), t31_2);
-  const int16x8_t t136_0_2 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
+  uint8x16_t t132 = vsubq_u8(t537, k128_2);
+  int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t31_2));
+  int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22_2), t31_2);
+  int16x8_t t136_0_2 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
       vget_low_s8(t34_2));
-  const int16x8_t t136_1_2 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24_2), t34_2);
-  const int16x8_t t138_0_2 = vmlal_s8(t136_0_2, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
+  int16x8_t t136_1_2 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24_2), t34_2);
+  int16x8_t t138_0_2 = vmlal_s8(t136_0_2, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
       vget_low_s8(t38_2));
-  const int16x8_t t138_1_2 = vmlal_high_s8(t136_1_2, vreinterpretq_s8_u8(t26_2), t38_2);
-  const int16x8_t t140_0_2 = vmlal_s8(t138_0_2, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
+  int16x8_t t138_1_2 = vmlal_high_s8(t136_1_2, vreinterpretq_s8_u8(t26_2), t38_2);
+  int16x8_t t140_0_2 = vmlal_s8(t138_0_2, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t140_1_2 = vmlal_high_s8(t138_1_2, vreinterpretq_s8_u8(t28_2),
+  int16x8_t t140_1_2 = vmlal_high_s8(t138_1_2, vreinterpretq_s8_u8(t28_2),
       vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t142_0_2 = vmlal_s8(t140_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  int16x8_t t142_0_2 = vmlal_s8(t140_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t142_1_2 = vmlal_high_s8(t140_1_2, vreinterpretq_s8_u8(t66),
+  int16x8_t t142_1_2 = vmlal_high_s8(t140_1_2, vreinterpretq_s8_u8(t66),
       vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t144_0_2 = vmlal_s8(t142_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  int16x8_t t144_0_2 = vmlal_s8(t142_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(t50_2));
-  const int16x8_t t144_1_2 = vmlal_high_s8(t142_1_2, vreinterpretq_s8_u8(t88), t50_2);
-  const int16x8_t t146_0_2 = vmlal_s8(t144_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  int16x8_t t144_1_2 = vmlal_high_s8(t142_1_2, vreinterpretq_s8_u8(t88), t50_2);
+  int16x8_t t146_0_2 = vmlal_s8(t144_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(t54_2));
-  const int16x8_t t146_1_2 = vmlal_high_s8(t144_1_2, vreinterpretq_s8_u8(t110), t54_2);
-  const int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t58_2));
-  const int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t132), t58_2);
-  const int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128_2);
+  int16x8_t t146_1_2 = vmlal_high_s8(t144_1_2, vreinterpretq_s8_u8(t110), t54_2);
+  int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t58_2));
+  int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t132), t58_2);
+  int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128_2);
   vst1q_u8(&dst_row4[0], out_5);
-  const uint8x16_t t154 = vsubq_u8(t580, k128_2);
-  const int16x8_t t156_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24_2)), vget_low_s8(t31_2));
-  const int16x8_t t156_1 = vmull_high_s8(vreinterpretq_s8_u8(t24_2), t31_2);
-  const int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t26_2), t34_2);
-  const int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-      vget_low_s8(t38_2));
-  const int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28_2), t38_2);
-  const int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  uint8x16_t t154 = vsubq_u8(t580, k128_2);
+  int16x8_t t156_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24_2)), vget_low_s8(t31_2));
+  int16x8_t t156_1 = vmull_high_s8(vreinterpretq_s8_u8(t24_2), t31_2);
+  int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t34_2));
+  int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t26_2), t34_2);
+  int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t38_2));
+  int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28_2), t38_2);
+  int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t50_2));
-  const int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50_2);
-  const int16x8_t t168_0 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t54_2));
-  const int16x8_t t168_1 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54_2);
-  const int16x8_t t170_0 = vmlal_s8(t168_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t58_2));
-  const int16x8_t t170_1 = vmlal_high_s8(t168_1, vreinterpretq_s8_u8(t154), t58_2);
-  const int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128_2);
+  int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t50_2));
+  int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50_2);
+  int16x8_t t168_0 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t54_2));
+  int16x8_t t168_1 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54_2);
+  int16x8_t t170_0 = vmlal_s8(t168_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t58_2));
+  int16x8_t t170_1 = vmlal_high_s8(t168_1, vreinterpretq_s8_u8(t154), t58_2);
+  int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128_2);
   vst1q_u8(&dst_row5[0], out_6);
-  const uint8x16_t t176 = vsubq_u8(t623, k128_2);
-  const int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t31_2));
-  const int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26_2), t31_2);
-  const int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-      vget_low_s8(t34_2));
-  const int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28_2), t34_2);
-  const int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t38_2));
-  const int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38_2);
-  const int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  uint8x16_t t176 = vsubq_u8(t623, k128_2);
+  int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t31_2));
+  int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26_2), t31_2);
+  int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t34_2));
+  int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28_2), t34_2);
+  int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t38_2));
+  int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38_2);
+  int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t50_2));
-  const int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50_2);
-  const int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t54_2));
-  const int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54_2);
-  const int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t58_2));
-  const int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58_2);
-  const int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128_2);
+  int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t50_2));
+  int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50_2);
+  int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t54_2));
+  int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54_2);
+  int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t58_2));
+  int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58_2);
+  int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128_2);
   vst1q_u8(&dst_row6[0], out_7);
-  const uint8x16_t t198 = vsubq_u8(t666, k128_2);
-  const int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t31_2));
-  const int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28_2), t31_2);
-  const int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t34_2));
-  const int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34_2);
-  const int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t38_2));
-  const int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38_2);
-  const int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  uint8x16_t t198 = vsubq_u8(t666, k128_2);
+  int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t31_2));
+  int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28_2), t31_2);
+  int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t34_2));
+  int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34_2);
+  int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t38_2));
+  int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38_2);
+  int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-  const int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t42_2));
-  const int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
+  int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t42_2));
+  int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
       vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-  const int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132),
-      vreinterpretq_s8_u8(t46_2));
-  const int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t50_2));
-  const int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50_2);
-  const int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t54_2));
-  const int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54_2);
-  const int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)),
-      vget_low_s8(t58_2));
-  const int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58_2);
-  const int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128_2);
+  int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132), vreinterpretq_s8_u8(t46_2));
+  int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t50_2));
+  int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50_2);
+  int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t54_2));
+  int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54_2);
+  int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)), vget_low_s8(t58_2));
+  int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58_2);
+  int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128_2);
   vst1q_u8(&dst_row7[0], out_8);
 }
 
@@ -1052,7 +917,7 @@ void daedalus_vp9_mc_64hv__neon_sub8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash a16f50541c0ae89c
+ * Class full, input hash 362bf60f0aaf8317
  */
 static inline void one_panel_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1060,127 +925,127 @@ static inline void one_panel_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_
   uint8_t mid[15][16];
   /* stage 1 of 2: y = 0..14, x = 0..15; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
-      const int32_t t15 = (filter * 16) + mx;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride - 3]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t40_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t15 = (filter * 16) + mx;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride - 3]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t40_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][0]);
-      const int16x8_t t40_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t40_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[(y - 3) * src_stride - 2]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[(y - 3) * src_stride - 2]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[(y - 3) * src_stride - 1]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[(y - 3) * src_stride - 1]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
-      const int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
-      const uint8x16_t t26 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
-      const uint8x16_t pixels3 = vld1q_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t t43_0 = vmlal_u8(vreinterpretq_u16_s16(t42_0), vget_low_u8(pixels3),
+      uint8x16_t t26 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
+      uint8x16_t pixels3 = vld1q_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t t43_0 = vmlal_u8(vreinterpretq_u16_s16(t42_0), vget_low_u8(pixels3),
           vget_low_u8(t26));
-      const uint16x8_t t43_1 = vmlal_high_u8(vreinterpretq_u16_s16(t42_1), pixels3, t26);
-      const uint8x16_t t29 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][4]));
-      const uint8x16_t pixels4 = vld1q_u8(&src[(y - 3) * src_stride + 1]);
-      const uint16x8_t t44_0 = vmlal_u8(t43_0, vget_low_u8(pixels4), vget_low_u8(t29));
-      const uint16x8_t t44_1 = vmlal_high_u8(t43_1, pixels4, t29);
-      const uint8x16_t pixels5 = vld1q_u8(&src[(y - 3) * src_stride + 2]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t45_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
-      const int16x8_t t45_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[(y - 3) * src_stride + 3]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels6_0),
+      uint16x8_t t43_1 = vmlal_high_u8(vreinterpretq_u16_s16(t42_1), pixels3, t26);
+      uint8x16_t t29 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][4]));
+      uint8x16_t pixels4 = vld1q_u8(&src[(y - 3) * src_stride + 1]);
+      uint16x8_t t44_0 = vmlal_u8(t43_0, vget_low_u8(pixels4), vget_low_u8(t29));
+      uint16x8_t t44_1 = vmlal_high_u8(t43_1, pixels4, t29);
+      uint8x16_t pixels5 = vld1q_u8(&src[(y - 3) * src_stride + 2]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t45_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_0), vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
+      int16x8_t t45_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_1), vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
+      uint8x16_t pixels6 = vld1q_u8(&src[(y - 3) * src_stride + 3]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[(y - 3) * src_stride + 4]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t47_0 = vmlaq_n_s16(t46_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[(y - 3) * src_stride + 4]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t47_0 = vmlaq_n_s16(t46_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
-      const int16x8_t t47_1 = vmlaq_n_s16(t46_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t47_1 = vmlaq_n_s16(t46_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
-      const uint16x8_t t49_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t47_0), k13770);
-      const uint16x8_t t49_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t47_1), k13770);
-      const uint8x16_t t50_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t49_sat_0, 7), t49_sat_1, 7);
+      uint16x8_t t49_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t47_0), k13770);
+      uint16x8_t t49_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t47_1), k13770);
+      uint8x16_t t50_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t49_sat_0, 7), t49_sat_1, 7);
       vst1q_u8(&mid[y][0], t50_sat);
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0_2 = vld1q_u8(&mid[y][0]);
-      const uint16x8_t pixels0_0_2 = vmovl_u8(vget_low_u8(pixels0_2));
-      const uint16x8_t pixels0_1_2 = vmovl_high_u8(pixels0_2);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0_2 = vld1q_u8(&mid[y][0]);
+      uint16x8_t pixels0_0_2 = vmovl_u8(vget_low_u8(pixels0_2));
+      uint16x8_t pixels0_1_2 = vmovl_high_u8(pixels0_2);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
           vreinterpretq_s16_u16(pixels0_0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
           vreinterpretq_s16_u16(pixels0_1_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1_2 = vld1q_u8(&mid[y + 1][0]);
-      const uint16x8_t pixels1_0_2 = vmovl_u8(vget_low_u8(pixels1_2));
-      const uint16x8_t pixels1_1_2 = vmovl_high_u8(pixels1_2);
-      const int16x8_t t40_0_2 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0_2),
+      uint8x16_t pixels1_2 = vld1q_u8(&mid[y + 1][0]);
+      uint16x8_t pixels1_0_2 = vmovl_u8(vget_low_u8(pixels1_2));
+      uint16x8_t pixels1_1_2 = vmovl_high_u8(pixels1_2);
+      int16x8_t t40_0_2 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1_2 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1_2),
+      int16x8_t t40_1_2 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2_2 = vld1q_u8(&mid[y + 2][0]);
-      const uint16x8_t pixels2_0_2 = vmovl_u8(vget_low_u8(pixels2_2));
-      const uint16x8_t pixels2_1_2 = vmovl_high_u8(pixels2_2);
-      const int16x8_t t41_0_2 = vmlaq_n_s16(t40_0_2, vreinterpretq_s16_u16(pixels2_0_2),
+      uint8x16_t pixels2_2 = vld1q_u8(&mid[y + 2][0]);
+      uint16x8_t pixels2_0_2 = vmovl_u8(vget_low_u8(pixels2_2));
+      uint16x8_t pixels2_1_2 = vmovl_high_u8(pixels2_2);
+      int16x8_t t41_0_2 = vmlaq_n_s16(t40_0_2, vreinterpretq_s16_u16(pixels2_0_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1_2 = vmlaq_n_s16(t40_1_2, vreinterpretq_s16_u16(pixels2_1_2),
+      int16x8_t t41_1_2 = vmlaq_n_s16(t40_1_2, vreinterpretq_s16_u16(pixels2_1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
-      const uint8x16_t pixels3_2 = vld1q_u8(&mid[y + 3][0]);
-      const uint16x8_t t42_0_2 = vmlal_u8(vreinterpretq_u16_s16(t41_0_2), vget_low_u8(pixels3_2),
+      uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      uint8x16_t pixels3_2 = vld1q_u8(&mid[y + 3][0]);
+      uint16x8_t t42_0_2 = vmlal_u8(vreinterpretq_u16_s16(t41_0_2), vget_low_u8(pixels3_2),
           vget_low_u8(t24));
-      const uint16x8_t t42_1_2 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1_2), pixels3_2, t24);
-      const uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
-      const uint8x16_t pixels4_2 = vld1q_u8(&mid[y + 4][0]);
-      const uint16x8_t t43_0_2 = vmlal_u8(t42_0_2, vget_low_u8(pixels4_2), vget_low_u8(t27));
-      const uint16x8_t t43_1_2 = vmlal_high_u8(t42_1_2, pixels4_2, t27);
-      const uint8x16_t pixels5_2 = vld1q_u8(&mid[y + 5][0]);
-      const uint16x8_t pixels5_0_2 = vmovl_u8(vget_low_u8(pixels5_2));
-      const uint16x8_t pixels5_1_2 = vmovl_high_u8(pixels5_2);
-      const int16x8_t t44_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0_2),
+      uint16x8_t t42_1_2 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1_2), pixels3_2, t24);
+      uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
+      uint8x16_t pixels4_2 = vld1q_u8(&mid[y + 4][0]);
+      uint16x8_t t43_0_2 = vmlal_u8(t42_0_2, vget_low_u8(pixels4_2), vget_low_u8(t27));
+      uint16x8_t t43_1_2 = vmlal_high_u8(t42_1_2, pixels4_2, t27);
+      uint8x16_t pixels5_2 = vld1q_u8(&mid[y + 5][0]);
+      uint16x8_t pixels5_0_2 = vmovl_u8(vget_low_u8(pixels5_2));
+      uint16x8_t pixels5_1_2 = vmovl_high_u8(pixels5_2);
+      int16x8_t t44_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0_2),
           vreinterpretq_s16_u16(pixels5_0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1_2),
+      int16x8_t t44_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1_2),
           vreinterpretq_s16_u16(pixels5_1_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6_2 = vld1q_u8(&mid[y + 6][0]);
-      const uint16x8_t pixels6_0_2 = vmovl_u8(vget_low_u8(pixels6_2));
-      const uint16x8_t pixels6_1_2 = vmovl_high_u8(pixels6_2);
-      const int16x8_t t45_0_2 = vmlaq_n_s16(t44_0_2, vreinterpretq_s16_u16(pixels6_0_2),
+      uint8x16_t pixels6_2 = vld1q_u8(&mid[y + 6][0]);
+      uint16x8_t pixels6_0_2 = vmovl_u8(vget_low_u8(pixels6_2));
+      uint16x8_t pixels6_1_2 = vmovl_high_u8(pixels6_2);
+      int16x8_t t45_0_2 = vmlaq_n_s16(t44_0_2, vreinterpretq_s16_u16(pixels6_0_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1_2 = vmlaq_n_s16(t44_1_2, vreinterpretq_s16_u16(pixels6_1_2),
+      int16x8_t t45_1_2 = vmlaq_n_s16(t44_1_2, vreinterpretq_s16_u16(pixels6_1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7_2 = vld1q_u8(&mid[y + 7][0]);
-      const uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
-      const uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
-      const int16x8_t t46_0_2 = vmlaq_n_s16(t45_0_2, vreinterpretq_s16_u16(pixels7_0_2),
+      uint8x16_t pixels7_2 = vld1q_u8(&mid[y + 7][0]);
+      uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
+      uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
+      int16x8_t t46_0_2 = vmlaq_n_s16(t45_0_2, vreinterpretq_s16_u16(pixels7_0_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1_2 = vmlaq_n_s16(t45_1_2, vreinterpretq_s16_u16(pixels7_1_2),
+      int16x8_t t46_1_2 = vmlaq_n_s16(t45_1_2, vreinterpretq_s16_u16(pixels7_1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0_2), k13770_2);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1_2), k13770_2);
-      const uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0_2), k13770_2);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1_2), k13770_2);
+      uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
       vst1q_u8(&dst[y * dst_stride], t49_sat);
       DAEDALUS_READ_LATER(mid);
     }

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 5d4e6e0dff50644a
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 2295073696d7a7c9
  */
 static inline void one_panel_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
@@ -108,8 +108,8 @@ static inline void one_panel_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 2: x = 0..15; writes mid */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -119,541 +119,466 @@ static inline void one_panel_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t 
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src_above3[-3], &src_above3[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vmovn_s16(vld1q_s16(taps_table[t12 & 63]));
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vmovn_s16(vld1q_s16(taps_table[t12 & 63]));
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
   const daedalus_window window_2 = daedalus_signed_window(&src_above3[5], &src_above3[12],
       sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
-  const uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
+  uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
   const daedalus_window window_3 = daedalus_signed_window(&src_above2[-3], &src_above2[4],
       sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
   const daedalus_window window_4 = daedalus_signed_window(&src_above2[5], &src_above2[12],
       sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
-  const int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
-  const uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
+  uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
   const daedalus_window window_5 = daedalus_signed_window(&src_above1[-3], &src_above1[4],
       sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
-  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
-      taps, 1);
+  int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15, taps, 1);
   const daedalus_window window_6 = daedalus_signed_window(&src_above1[5], &src_above1[12],
       sign_bits);
-  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
-  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
-  const int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
-      taps, 1);
-  const int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
-      taps, 1);
-  const int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
-  const int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
-  const uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
+  int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
+  int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17, taps, 1);
+  int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18, taps, 1);
+  int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
+  uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
   const daedalus_window window_7 = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
-  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
-      taps, 1);
-  const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
-      taps, 1);
+  int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20, taps, 1);
+  int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21, taps, 1);
   const daedalus_window window_8 = daedalus_signed_window(&src[5], &src[12], sign_bits);
-  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
-  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
-  const int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
-      taps, 1);
-  const int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
-      taps, 1);
-  const int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
-  const int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
-  const uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
+  int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
+  int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23, taps, 1);
+  int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24, taps, 1);
+  int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
+  uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
   const daedalus_window window_9 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_25 = daedalus_lookup(window_9, order);
-  const int8x16_t fours_26 = daedalus_lookup(window_9, order_2);
-  const int8x16_t fours_27 = daedalus_lookup(window_9, order_3);
-  const int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_25, taps, 0), fours_26,
-      taps, 1);
-  const int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_26, taps, 0), fours_27,
-      taps, 1);
+  int8x16_t fours_25 = daedalus_lookup(window_9, order);
+  int8x16_t fours_26 = daedalus_lookup(window_9, order_2);
+  int8x16_t fours_27 = daedalus_lookup(window_9, order_3);
+  int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_25, taps, 0), fours_26, taps, 1);
+  int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_26, taps, 0), fours_27, taps, 1);
   const daedalus_window window_10 = daedalus_signed_window(&src_row1[5], &src_row1[12], sign_bits);
-  const int8x16_t fours_28 = daedalus_lookup(window_10, order);
-  const int8x16_t fours_29 = daedalus_lookup(window_10, order_2);
-  const int8x16_t fours_30 = daedalus_lookup(window_10, order_3);
-  const int32x4_t t57_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_28, taps, 0), fours_29,
-      taps, 1);
-  const int32x4_t t57_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_29, taps, 0), fours_30,
-      taps, 1);
-  const int16x8_t t58_0 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
-  const int16x8_t t58_1 = vrshrn_high_n_s32(vrshrn_n_s32(t57_2, 7), t57_3, 7);
-  const uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(t58_0), t58_1);
+  int8x16_t fours_28 = daedalus_lookup(window_10, order);
+  int8x16_t fours_29 = daedalus_lookup(window_10, order_2);
+  int8x16_t fours_30 = daedalus_lookup(window_10, order_3);
+  int32x4_t t57_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_28, taps, 0), fours_29, taps, 1);
+  int32x4_t t57_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_29, taps, 0), fours_30, taps, 1);
+  int16x8_t t58_0 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
+  int16x8_t t58_1 = vrshrn_high_n_s32(vrshrn_n_s32(t57_2, 7), t57_3, 7);
+  uint8x16_t t58_sat = vqmovun_high_s16(vqmovun_s16(t58_0), t58_1);
   const daedalus_window window_11 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_31 = daedalus_lookup(window_11, order);
-  const int8x16_t fours_32 = daedalus_lookup(window_11, order_2);
-  const int8x16_t fours_33 = daedalus_lookup(window_11, order_3);
-  const int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_31, taps, 0), fours_32,
-      taps, 1);
-  const int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_32, taps, 0), fours_33,
-      taps, 1);
+  int8x16_t fours_31 = daedalus_lookup(window_11, order);
+  int8x16_t fours_32 = daedalus_lookup(window_11, order_2);
+  int8x16_t fours_33 = daedalus_lookup(window_11, order_3);
+  int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_31, taps, 0), fours_32, taps, 1);
+  int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_32, taps, 0), fours_33, taps, 1);
   const daedalus_window window_12 = daedalus_signed_window(&src_row2[5], &src_row2[12], sign_bits);
-  const int8x16_t fours_34 = daedalus_lookup(window_12, order);
-  const int8x16_t fours_35 = daedalus_lookup(window_12, order_2);
-  const int8x16_t fours_36 = daedalus_lookup(window_12, order_3);
-  const int32x4_t t68_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_34, taps, 0), fours_35,
-      taps, 1);
-  const int32x4_t t68_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_35, taps, 0), fours_36,
-      taps, 1);
-  const int16x8_t t69_0 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
-  const int16x8_t t69_1 = vrshrn_high_n_s32(vrshrn_n_s32(t68_2, 7), t68_3, 7);
-  const uint8x16_t t69_sat = vqmovun_high_s16(vqmovun_s16(t69_0), t69_1);
+  int8x16_t fours_34 = daedalus_lookup(window_12, order);
+  int8x16_t fours_35 = daedalus_lookup(window_12, order_2);
+  int8x16_t fours_36 = daedalus_lookup(window_12, order_3);
+  int32x4_t t68_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_34, taps, 0), fours_35, taps, 1);
+  int32x4_t t68_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_35, taps, 0), fours_36, taps, 1);
+  int16x8_t t69_0 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
+  int16x8_t t69_1 = vrshrn_high_n_s32(vrshrn_n_s32(t68_2, 7), t68_3, 7);
+  uint8x16_t t69_sat = vqmovun_high_s16(vqmovun_s16(t69_0), t69_1);
   const daedalus_window window_13 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_37 = daedalus_lookup(window_13, order);
-  const int8x16_t fours_38 = daedalus_lookup(window_13, order_2);
-  const int8x16_t fours_39 = daedalus_lookup(window_13, order_3);
-  const int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_37, taps, 0), fours_38,
-      taps, 1);
-  const int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_38, taps, 0), fours_39,
-      taps, 1);
+  int8x16_t fours_37 = daedalus_lookup(window_13, order);
+  int8x16_t fours_38 = daedalus_lookup(window_13, order_2);
+  int8x16_t fours_39 = daedalus_lookup(window_13, order_3);
+  int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_37, taps, 0), fours_38, taps, 1);
+  int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_38, taps, 0), fours_39, taps, 1);
   const daedalus_window window_14 = daedalus_signed_window(&src_row3[5], &src_row3[12], sign_bits);
-  const int8x16_t fours_40 = daedalus_lookup(window_14, order);
-  const int8x16_t fours_41 = daedalus_lookup(window_14, order_2);
-  const int8x16_t fours_42 = daedalus_lookup(window_14, order_3);
-  const int32x4_t t79_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_40, taps, 0), fours_41,
-      taps, 1);
-  const int32x4_t t79_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_41, taps, 0), fours_42,
-      taps, 1);
-  const int16x8_t t80_0 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
-  const int16x8_t t80_1 = vrshrn_high_n_s32(vrshrn_n_s32(t79_2, 7), t79_3, 7);
-  const uint8x16_t t80_sat = vqmovun_high_s16(vqmovun_s16(t80_0), t80_1);
+  int8x16_t fours_40 = daedalus_lookup(window_14, order);
+  int8x16_t fours_41 = daedalus_lookup(window_14, order_2);
+  int8x16_t fours_42 = daedalus_lookup(window_14, order_3);
+  int32x4_t t79_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_40, taps, 0), fours_41, taps, 1);
+  int32x4_t t79_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_41, taps, 0), fours_42, taps, 1);
+  int16x8_t t80_0 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
+  int16x8_t t80_1 = vrshrn_high_n_s32(vrshrn_n_s32(t79_2, 7), t79_3, 7);
+  uint8x16_t t80_sat = vqmovun_high_s16(vqmovun_s16(t80_0), t80_1);
   const daedalus_window window_15 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  const int8x16_t fours_43 = daedalus_lookup(window_15, order);
-  const int8x16_t fours_44 = daedalus_lookup(window_15, order_2);
-  const int8x16_t fours_45 = daedalus_lookup(window_15, order_3);
-  const int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_43, taps, 0), fours_44,
-      taps, 1);
-  const int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_44, taps, 0), fours_45,
-      taps, 1);
+  int8x16_t fours_43 = daedalus_lookup(window_15, order);
+  int8x16_t fours_44 = daedalus_lookup(window_15, order_2);
+  int8x16_t fours_45 = daedalus_lookup(window_15, order_3);
+  int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_43, taps, 0), fours_44, taps, 1);
+  int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_44, taps, 0), fours_45, taps, 1);
   const daedalus_window window_16 = daedalus_signed_window(&src_row4[5], &src_row4[12], sign_bits);
-  const int8x16_t fours_46 = daedalus_lookup(window_16, order);
-  const int8x16_t fours_47 = daedalus_lookup(window_16, order_2);
-  const int8x16_t fours_48 = daedalus_lookup(window_16, order_3);
-  const int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_46, taps, 0), fours_47,
-      taps, 1);
-  const int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_47, taps, 0), fours_48,
-      taps, 1);
-  const int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
-  const int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
-  const uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
+  int8x16_t fours_46 = daedalus_lookup(window_16, order);
+  int8x16_t fours_47 = daedalus_lookup(window_16, order_2);
+  int8x16_t fours_48 = daedalus_lookup(window_16, order_3);
+  int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_46, taps, 0), fours_47, taps, 1);
+  int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_47, taps, 0), fours_48, taps, 1);
+  int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
+  int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
+  uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
   const daedalus_window window_17 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  const int8x16_t fours_49 = daedalus_lookup(window_17, order);
-  const int8x16_t fours_50 = daedalus_lookup(window_17, order_2);
-  const int8x16_t fours_51 = daedalus_lookup(window_17, order_3);
-  const int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_49, taps, 0), fours_50,
-      taps, 1);
-  const int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_50, taps, 0), fours_51,
-      taps, 1);
+  int8x16_t fours_49 = daedalus_lookup(window_17, order);
+  int8x16_t fours_50 = daedalus_lookup(window_17, order_2);
+  int8x16_t fours_51 = daedalus_lookup(window_17, order_3);
+  int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_49, taps, 0), fours_50, taps,
+      1);
+  int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_50, taps, 0), fours_51, taps,
+      1);
   const daedalus_window window_18 = daedalus_signed_window(&src_row5[5], &src_row5[12], sign_bits);
-  const int8x16_t fours_52 = daedalus_lookup(window_18, order);
-  const int8x16_t fours_53 = daedalus_lookup(window_18, order_2);
-  const int8x16_t fours_54 = daedalus_lookup(window_18, order_3);
-  const int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_52, taps, 0), fours_53,
-      taps, 1);
-  const int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_53, taps, 0), fours_54,
-      taps, 1);
-  const int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
-  const int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
-  const uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
+  int8x16_t fours_52 = daedalus_lookup(window_18, order);
+  int8x16_t fours_53 = daedalus_lookup(window_18, order_2);
+  int8x16_t fours_54 = daedalus_lookup(window_18, order_3);
+  int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_52, taps, 0), fours_53, taps,
+      1);
+  int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_53, taps, 0), fours_54, taps,
+      1);
+  int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
+  int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
+  uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
   const daedalus_window window_19 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  const int8x16_t fours_55 = daedalus_lookup(window_19, order);
-  const int8x16_t fours_56 = daedalus_lookup(window_19, order_2);
-  const int8x16_t fours_57 = daedalus_lookup(window_19, order_3);
-  const int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_55, taps, 0), fours_56,
-      taps, 1);
-  const int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_56, taps, 0), fours_57,
-      taps, 1);
+  int8x16_t fours_55 = daedalus_lookup(window_19, order);
+  int8x16_t fours_56 = daedalus_lookup(window_19, order_2);
+  int8x16_t fours_57 = daedalus_lookup(window_19, order_3);
+  int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_55, taps, 0), fours_56, taps,
+      1);
+  int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_56, taps, 0), fours_57, taps,
+      1);
   const daedalus_window window_20 = daedalus_signed_window(&src_row6[5], &src_row6[12], sign_bits);
-  const int8x16_t fours_58 = daedalus_lookup(window_20, order);
-  const int8x16_t fours_59 = daedalus_lookup(window_20, order_2);
-  const int8x16_t fours_60 = daedalus_lookup(window_20, order_3);
-  const int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_58, taps, 0), fours_59,
-      taps, 1);
-  const int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_59, taps, 0), fours_60,
-      taps, 1);
-  const int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
-  const int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
-  const uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
+  int8x16_t fours_58 = daedalus_lookup(window_20, order);
+  int8x16_t fours_59 = daedalus_lookup(window_20, order_2);
+  int8x16_t fours_60 = daedalus_lookup(window_20, order_3);
+  int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_58, taps, 0), fours_59, taps,
+      1);
+  int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_59, taps, 0), fours_60, taps,
+      1);
+  int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
+  int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
+  uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
   const daedalus_window window_21 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  const int8x16_t fours_61 = daedalus_lookup(window_21, order);
-  const int8x16_t fours_62 = daedalus_lookup(window_21, order_2);
-  const int8x16_t fours_63 = daedalus_lookup(window_21, order_3);
-  const int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_61, taps, 0), fours_62,
-      taps, 1);
-  const int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_62, taps, 0), fours_63,
-      taps, 1);
+  int8x16_t fours_61 = daedalus_lookup(window_21, order);
+  int8x16_t fours_62 = daedalus_lookup(window_21, order_2);
+  int8x16_t fours_63 = daedalus_lookup(window_21, order_3);
+  int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_61, taps, 0), fours_62, taps,
+      1);
+  int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_62, taps, 0), fours_63, taps,
+      1);
   const daedalus_window window_22 = daedalus_signed_window(&src_row7[5], &src_row7[12], sign_bits);
-  const int8x16_t fours_64 = daedalus_lookup(window_22, order);
-  const int8x16_t fours_65 = daedalus_lookup(window_22, order_2);
-  const int8x16_t fours_66 = daedalus_lookup(window_22, order_3);
-  const int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_64, taps, 0), fours_65,
-      taps, 1);
-  const int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_65, taps, 0), fours_66,
-      taps, 1);
-  const int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
-  const int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
-  const uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
+  int8x16_t fours_64 = daedalus_lookup(window_22, order);
+  int8x16_t fours_65 = daedalus_lookup(window_22, order_2);
+  int8x16_t fours_66 = daedalus_lookup(window_22, order_3);
+  int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_64, taps, 0), fours_65, taps,
+      1);
+  int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_65, taps, 0), fours_66, taps,
+      1);
+  int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
+  int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
+  uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
   const daedalus_window window_23 = daedalus_signed_window(&src_row8[-3], &src_row8[4], sign_bits);
-  const int8x16_t fours_67 = daedalus_lookup(window_23, order);
-  const int8x16_t fours_68 = daedalus_lookup(window_23, order_2);
-  const int8x16_t fours_69 = daedalus_lookup(window_23, order_3);
-  const int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_67, taps, 0), fours_68,
-      taps, 1);
-  const int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_68, taps, 0), fours_69,
-      taps, 1);
+  int8x16_t fours_67 = daedalus_lookup(window_23, order);
+  int8x16_t fours_68 = daedalus_lookup(window_23, order_2);
+  int8x16_t fours_69 = daedalus_lookup(window_23, order_3);
+  int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_67, taps, 0), fours_68, taps,
+      1);
+  int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_68, taps, 0), fours_69, taps,
+      1);
   const daedalus_window window_24 = daedalus_signed_window(&src_row8[5], &src_row8[12], sign_bits);
-  const int8x16_t fours_70 = daedalus_lookup(window_24, order);
-  const int8x16_t fours_71 = daedalus_lookup(window_24, order_2);
-  const int8x16_t fours_72 = daedalus_lookup(window_24, order_3);
-  const int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_70, taps, 0), fours_71,
-      taps, 1);
-  const int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_71, taps, 0), fours_72,
-      taps, 1);
-  const int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
-  const int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
-  const uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
+  int8x16_t fours_70 = daedalus_lookup(window_24, order);
+  int8x16_t fours_71 = daedalus_lookup(window_24, order_2);
+  int8x16_t fours_72 = daedalus_lookup(window_24, order_3);
+  int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_70, taps, 0), fours_71, taps,
+      1);
+  int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_71, taps, 0), fours_72, taps,
+      1);
+  int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
+  int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
+  uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
   const daedalus_window window_25 = daedalus_signed_window(&src_row9[-3], &src_row9[4], sign_bits);
-  const int8x16_t fours_73 = daedalus_lookup(window_25, order);
-  const int8x16_t fours_74 = daedalus_lookup(window_25, order_2);
-  const int8x16_t fours_75 = daedalus_lookup(window_25, order_3);
-  const int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_73, taps, 0), fours_74,
-      taps, 1);
-  const int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_74, taps, 0), fours_75,
-      taps, 1);
+  int8x16_t fours_73 = daedalus_lookup(window_25, order);
+  int8x16_t fours_74 = daedalus_lookup(window_25, order_2);
+  int8x16_t fours_75 = daedalus_lookup(window_25, order_3);
+  int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_73, taps, 0), fours_74, taps,
+      1);
+  int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_74, taps, 0), fours_75, taps,
+      1);
   const daedalus_window window_26 = daedalus_signed_window(&src_row9[5], &src_row9[12], sign_bits);
-  const int8x16_t fours_76 = daedalus_lookup(window_26, order);
-  const int8x16_t fours_77 = daedalus_lookup(window_26, order_2);
-  const int8x16_t fours_78 = daedalus_lookup(window_26, order_3);
-  const int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_76, taps, 0), fours_77,
-      taps, 1);
-  const int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_77, taps, 0), fours_78,
-      taps, 1);
-  const int16x8_t t146_0 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
-  const int16x8_t t146_1 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
-  const uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0), t146_1);
+  int8x16_t fours_76 = daedalus_lookup(window_26, order);
+  int8x16_t fours_77 = daedalus_lookup(window_26, order_2);
+  int8x16_t fours_78 = daedalus_lookup(window_26, order_3);
+  int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_76, taps, 0), fours_77, taps,
+      1);
+  int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_77, taps, 0), fours_78, taps,
+      1);
+  int16x8_t t146_0 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
+  int16x8_t t146_1 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
+  uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0), t146_1);
   const daedalus_window window_27 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
       sign_bits);
-  const int8x16_t fours_79 = daedalus_lookup(window_27, order);
-  const int8x16_t fours_80 = daedalus_lookup(window_27, order_2);
-  const int8x16_t fours_81 = daedalus_lookup(window_27, order_3);
-  const int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_79, taps, 0), fours_80,
-      taps, 1);
-  const int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_80, taps, 0), fours_81,
-      taps, 1);
+  int8x16_t fours_79 = daedalus_lookup(window_27, order);
+  int8x16_t fours_80 = daedalus_lookup(window_27, order_2);
+  int8x16_t fours_81 = daedalus_lookup(window_27, order_3);
+  int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_79, taps, 0), fours_80, taps,
+      1);
+  int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_80, taps, 0), fours_81, taps,
+      1);
   const daedalus_window window_28 = daedalus_signed_window(&src_row10[5], &src_row10[12],
       sign_bits);
-  const int8x16_t fours_82 = daedalus_lookup(window_28, order);
-  const int8x16_t fours_83 = daedalus_lookup(window_28, order_2);
-  const int8x16_t fours_84 = daedalus_lookup(window_28, order_3);
-  const int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_82, taps, 0), fours_83,
-      taps, 1);
-  const int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_83, taps, 0), fours_84,
-      taps, 1);
-  const int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
-  const int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
-  const uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
+  int8x16_t fours_82 = daedalus_lookup(window_28, order);
+  int8x16_t fours_83 = daedalus_lookup(window_28, order_2);
+  int8x16_t fours_84 = daedalus_lookup(window_28, order_3);
+  int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_82, taps, 0), fours_83, taps,
+      1);
+  int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_83, taps, 0), fours_84, taps,
+      1);
+  int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
+  int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
+  uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
   const daedalus_window window_29 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
       sign_bits);
-  const int8x16_t fours_85 = daedalus_lookup(window_29, order);
-  const int8x16_t fours_86 = daedalus_lookup(window_29, order_2);
-  const int8x16_t fours_87 = daedalus_lookup(window_29, order_3);
-  const int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_85, taps, 0), fours_86,
-      taps, 1);
-  const int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_86, taps, 0), fours_87,
-      taps, 1);
+  int8x16_t fours_85 = daedalus_lookup(window_29, order);
+  int8x16_t fours_86 = daedalus_lookup(window_29, order_2);
+  int8x16_t fours_87 = daedalus_lookup(window_29, order_3);
+  int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_85, taps, 0), fours_86, taps,
+      1);
+  int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_86, taps, 0), fours_87, taps,
+      1);
   const daedalus_window window_30 = daedalus_signed_window(&src_row11[5], &src_row11[12],
       sign_bits);
-  const int8x16_t fours_88 = daedalus_lookup(window_30, order);
-  const int8x16_t fours_89 = daedalus_lookup(window_30, order_2);
-  const int8x16_t fours_90 = daedalus_lookup(window_30, order_3);
-  const int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_88, taps, 0), fours_89,
-      taps, 1);
-  const int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_89, taps, 0), fours_90,
-      taps, 1);
-  const int16x8_t t168_0 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
-  const int16x8_t t168_1 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
-  const uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0), t168_1);
+  int8x16_t fours_88 = daedalus_lookup(window_30, order);
+  int8x16_t fours_89 = daedalus_lookup(window_30, order_2);
+  int8x16_t fours_90 = daedalus_lookup(window_30, order_3);
+  int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_88, taps, 0), fours_89, taps,
+      1);
+  int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_89, taps, 0), fours_90, taps,
+      1);
+  int16x8_t t168_0 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
+  int16x8_t t168_1 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
+  uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0), t168_1);
   /* stage 2 of 2: x = 0..15; writes dst */
-  const int32_t t12_2 = (filter * 16) + my;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t t14 = vsubq_u8(t14_sat, k128);
-  const uint8x16_t t16 = vsubq_u8(t25_sat, k128);
-  const uint8x16_t t18 = vsubq_u8(t36_sat, k128);
-  const uint8x16_t t20 = vsubq_u8(t47_sat, k128);
-  const uint8x16_t t22 = vsubq_u8(t58_sat, k128);
-  const uint8x16_t t24 = vsubq_u8(t69_sat, k128);
-  const uint8x16_t t26 = vsubq_u8(t80_sat, k128);
-  const uint8x16_t t28 = vsubq_u8(t91_sat, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
-  const int16x8_t t36_0_2 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)),
-      vget_low_s8(t34));
-  const int16x8_t t36_1_2 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)),
-      vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12_2 = (filter * 16) + my;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t t14 = vsubq_u8(t14_sat, k128);
+  uint8x16_t t16 = vsubq_u8(t25_sat, k128);
+  uint8x16_t t18 = vsubq_u8(t36_sat, k128);
+  uint8x16_t t20 = vsubq_u8(t47_sat, k128);
+  uint8x16_t t22 = vsubq_u8(t58_sat, k128);
+  uint8x16_t t24 = vsubq_u8(t69_sat, k128);
+  uint8x16_t t26 = vsubq_u8(t80_sat, k128);
+  uint8x16_t t28 = vsubq_u8(t91_sat, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
+  int16x8_t t36_0_2 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1_2 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
   vst1q_u8(&dst[0], out);
-  const uint8x16_t t66 = vsubq_u8(t102_sat, k128);
-  const int16x8_t t68_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
-  const int16x8_t t68_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
-  const int16x8_t t70_0 = vmlal_s8(t68_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)),
-      vget_low_s8(t34));
-  const int16x8_t t70_1 = vmlal_high_s8(t68_1_2, vreinterpretq_s8_u8(t18), t34);
-  const int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
-  const int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20), t38);
-  const int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  uint8x16_t t66 = vsubq_u8(t102_sat, k128);
+  int16x8_t t68_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
+  int16x8_t t68_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
+  int16x8_t t70_0 = vmlal_s8(t68_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
+  int16x8_t t70_1 = vmlal_high_s8(t68_1_2, vreinterpretq_s8_u8(t18), t34);
+  int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
+  int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20), t38);
+  int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
-  const int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
+  int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
-  const int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
-  const int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26), t50);
-  const int16x8_t t80_0_2 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t54));
-  const int16x8_t t80_1_2 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28), t54);
-  const int16x8_t t82_0 = vmlal_s8(t80_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t58));
-  const int16x8_t t82_1 = vmlal_high_s8(t80_1_2, vreinterpretq_s8_u8(t66), t58);
-  const int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128);
+  int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
+  int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
+  int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26), t50);
+  int16x8_t t80_0_2 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
+  int16x8_t t80_1_2 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28), t54);
+  int16x8_t t82_0 = vmlal_s8(t80_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58));
+  int16x8_t t82_1 = vmlal_high_s8(t80_1_2, vreinterpretq_s8_u8(t66), t58);
+  int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128);
   vst1q_u8(&dst_row1[0], out_2);
-  const uint8x16_t t88 = vsubq_u8(t113_sat, k128);
-  const int16x8_t t90_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
-  const int16x8_t t90_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
-  const int16x8_t t92_0 = vmlal_s8(t90_0_2, vget_low_s8(vreinterpretq_s8_u8(t20)),
-      vget_low_s8(t34));
-  const int16x8_t t92_1 = vmlal_high_s8(t90_1_2, vreinterpretq_s8_u8(t20), t34);
-  const int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
-  const int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22), t38);
-  const int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  uint8x16_t t88 = vsubq_u8(t113_sat, k128);
+  int16x8_t t90_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
+  int16x8_t t90_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
+  int16x8_t t92_0 = vmlal_s8(t90_0_2, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
+  int16x8_t t92_1 = vmlal_high_s8(t90_1_2, vreinterpretq_s8_u8(t20), t34);
+  int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
+  int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22), t38);
+  int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
-  const int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
+  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
-  const int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
-  const int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28), t50);
-  const int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t54));
-  const int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54);
-  const int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t58));
-  const int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t88), t58);
-  const int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128);
+  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
+  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
+  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28), t50);
+  int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t54));
+  int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54);
+  int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t58));
+  int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t88), t58);
+  int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128);
   vst1q_u8(&dst_row2[0], out_3);
-  const uint8x16_t t110 = vsubq_u8(t124_sat, k128);
-  const int16x8_t t112_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
-  const int16x8_t t112_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
-  const int16x8_t t114_0 = vmlal_s8(t112_0_2, vget_low_s8(vreinterpretq_s8_u8(t22)),
-      vget_low_s8(t34));
-  const int16x8_t t114_1 = vmlal_high_s8(t112_1_2, vreinterpretq_s8_u8(t22), t34);
-  const int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t38));
-  const int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24), t38);
-  const int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  uint8x16_t t110 = vsubq_u8(t124_sat, k128);
+  int16x8_t t112_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
+  int16x8_t t112_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
+  int16x8_t t114_0 = vmlal_s8(t112_0_2, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
+  int16x8_t t114_1 = vmlal_high_s8(t112_1_2, vreinterpretq_s8_u8(t22), t34);
+  int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
+  int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24), t38);
+  int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
+  int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t50));
-  const int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50);
-  const int16x8_t t124_0_2 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t54));
-  const int16x8_t t124_1_2 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54);
-  const int16x8_t t126_0 = vmlal_s8(t124_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t58));
-  const int16x8_t t126_1 = vmlal_high_s8(t124_1_2, vreinterpretq_s8_u8(t110), t58);
-  const int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128);
+  int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
+  int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t50));
+  int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50);
+  int16x8_t t124_0_2 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t54));
+  int16x8_t t124_1_2 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54);
+  int16x8_t t126_0 = vmlal_s8(t124_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t58));
+  int16x8_t t126_1 = vmlal_high_s8(t124_1_2, vreinterpretq_s8_u8(t110), t58);
+  int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128);
   vst1q_u8(&dst_row3[0], out_4);
-  const uint8x16_t t132 = vsubq_u8(t135_sat, k128);
-  const int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
-  const int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
-  const int16x8_t t136_0 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t34));
-  const int16x8_t t136_1 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24), t34);
-  const int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t38));
-  const int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26), t38);
-  const int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  uint8x16_t t132 = vsubq_u8(t135_sat, k128);
+  int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
+  int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
+  int16x8_t t136_0 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
+  int16x8_t t136_1 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24), t34);
+  int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
+  int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26), t38);
+  int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
+  int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t50));
-  const int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88), t50);
-  const int16x8_t t146_0_2 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t54));
-  const int16x8_t t146_1_2 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110), t54);
-  const int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t58));
-  const int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t132), t58);
-  const int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128);
+  int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t46));
+  int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t50));
+  int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88), t50);
+  int16x8_t t146_0_2 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t54));
+  int16x8_t t146_1_2 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110), t54);
+  int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t58));
+  int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t132), t58);
+  int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128);
   vst1q_u8(&dst_row4[0], out_5);
-  const uint8x16_t t154 = vsubq_u8(t146_sat, k128);
-  const int16x8_t t156_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
-  const int16x8_t t156_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
-  const int16x8_t t158_0 = vmlal_s8(t156_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t34));
-  const int16x8_t t158_1 = vmlal_high_s8(t156_1_2, vreinterpretq_s8_u8(t26), t34);
-  const int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t38));
-  const int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28), t38);
-  const int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  uint8x16_t t154 = vsubq_u8(t146_sat, k128);
+  int16x8_t t156_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
+  int16x8_t t156_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
+  int16x8_t t158_0 = vmlal_s8(t156_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
+  int16x8_t t158_1 = vmlal_high_s8(t156_1_2, vreinterpretq_s8_u8(t26), t34);
+  int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
+  int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28), t38);
+  int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t42));
+  int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t50));
-  const int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50);
-  const int16x8_t t168_0_2 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t54));
-  const int16x8_t t168_1_2 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54);
-  const int16x8_t t170_0 = vmlal_s8(t168_0_2, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t58));
-  const int16x8_t t170_1 = vmlal_high_s8(t168_1_2, vreinterpretq_s8_u8(t154), t58);
-  const int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128);
+  int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t46));
+  int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t50));
+  int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50);
+  int16x8_t t168_0_2 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t54));
+  int16x8_t t168_1_2 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54);
+  int16x8_t t170_0 = vmlal_s8(t168_0_2, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t58));
+  int16x8_t t170_1 = vmlal_high_s8(t168_1_2, vreinterpretq_s8_u8(t154), t58);
+  int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128);
   vst1q_u8(&dst_row5[0], out_6);
-  const uint8x16_t t176 = vsubq_u8(t157_sat, k128);
-  const int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
-  const int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
-  const int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t34));
-  const int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28), t34);
-  const int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t38));
-  const int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38);
-  const int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  uint8x16_t t176 = vsubq_u8(t157_sat, k128);
+  int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
+  int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
+  int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
+  int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28), t34);
+  int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t38));
+  int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38);
+  int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t42));
+  int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t50));
-  const int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50);
-  const int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t54));
-  const int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54);
-  const int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t58));
-  const int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58);
-  const int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128);
+  int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t46));
+  int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t50));
+  int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50);
+  int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t54));
+  int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54);
+  int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t58));
+  int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58);
+  int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128);
   vst1q_u8(&dst_row6[0], out_7);
-  const uint8x16_t t198 = vsubq_u8(t168_sat, k128);
-  const int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
-  const int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
-  const int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t34));
-  const int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34);
-  const int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t38));
-  const int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38);
-  const int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  uint8x16_t t198 = vsubq_u8(t168_sat, k128);
+  int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
+  int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
+  int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t34));
+  int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34);
+  int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t38));
+  int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38);
+  int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
+  int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t42));
+  int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t50));
-  const int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50);
-  const int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t54));
-  const int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54);
-  const int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)),
-      vget_low_s8(t58));
-  const int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58);
-  const int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128);
+  int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132), vreinterpretq_s8_u8(t46));
+  int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t50));
+  int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50);
+  int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t54));
+  int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54);
+  int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)), vget_low_s8(t58));
+  int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58);
+  int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128);
   vst1q_u8(&dst_row7[0], out_8);
 }
 

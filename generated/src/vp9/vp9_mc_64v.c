@@ -80,24 +80,24 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash dd5f22cb12d9547c
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 8521cf206a45690c
  */
 static inline void one_item_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -148,24 +148,24 @@ void daedalus_vp9_mc_64v__c_sub8(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash b79fb583fa84bcff
+ * Class rows8 (8 <= rows <= 8), input hash a4d06d0373138718
  */
 static inline void one_item_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 64; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
@@ -216,26 +216,26 @@ void daedalus_vp9_mc_64v__c_rows8(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class full, input hash 6332ebf1770da5e2
+ * Class full, input hash 4410e70929f24696
  */
 static inline void one_item_vp9_mc_64v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..63; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 64; x++) {
-        const int32_t pixels0 = src[(y - 3) * src_stride + x];
-        const int32_t pixels1 = src[(y - 2) * src_stride + x];
-        const int32_t pixels2 = src[(y - 1) * src_stride + x];
-        const int32_t pixels3 = src[y * src_stride + x];
-        const int32_t pixels4 = src[(y + 1) * src_stride + x];
-        const int32_t pixels5 = src[(y + 2) * src_stride + x];
-        const int32_t pixels6 = src[(y + 3) * src_stride + x];
-        const int32_t pixels7 = src[(y + 4) * src_stride + x];
-        const int32_t t13 = (filter * 16) + my;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = src[(y - 3) * src_stride + x];
+        int32_t pixels1 = src[(y - 2) * src_stride + x];
+        int32_t pixels2 = src[(y - 1) * src_stride + x];
+        int32_t pixels3 = src[y * src_stride + x];
+        int32_t pixels4 = src[(y + 1) * src_stride + x];
+        int32_t pixels5 = src[(y + 2) * src_stride + x];
+        int32_t pixels6 = src[(y + 3) * src_stride + x];
+        int32_t pixels7 = src[(y + 4) * src_stride + x];
+        int32_t t13 = (filter * 16) + my;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash fd8e0274e5364e6d
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 3a7a4a3d27024ddf
  */
 static inline void one_panel_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,250 +107,213 @@ static inline void one_panel_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + my;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
   vst1q_u8(&dst[0], out);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t66 = vsubq_u8(pixels7_2, k128);
-  const int16x8_t t68_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
-  const int16x8_t t68_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
-  const int16x8_t t70_0 = vmlal_s8(t68_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
-  const int16x8_t t70_1 = vmlal_high_s8(t68_1, vreinterpretq_s8_u8(t18), t34);
-  const int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
-  const int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20), t38);
-  const int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t66 = vsubq_u8(pixels7_2, k128);
+  int16x8_t t68_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
+  int16x8_t t68_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
+  int16x8_t t70_0 = vmlal_s8(t68_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
+  int16x8_t t70_1 = vmlal_high_s8(t68_1, vreinterpretq_s8_u8(t18), t34);
+  int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
+  int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20), t38);
+  int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
-  const int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
+  int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
-  const int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
-  const int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26), t50);
-  const int16x8_t t80_0 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
-  const int16x8_t t80_1 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28), t54);
-  const int16x8_t t82_0 = vmlal_s8(t80_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58));
-  const int16x8_t t82_1 = vmlal_high_s8(t80_1, vreinterpretq_s8_u8(t66), t58);
-  const int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128);
+  int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
+  int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
+  int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26), t50);
+  int16x8_t t80_0 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
+  int16x8_t t80_1 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28), t54);
+  int16x8_t t82_0 = vmlal_s8(t80_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58));
+  int16x8_t t82_1 = vmlal_high_s8(t80_1, vreinterpretq_s8_u8(t66), t58);
+  int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128);
   vst1q_u8(&dst_row1[0], out_2);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t88 = vsubq_u8(pixels7_3, k128);
-  const int16x8_t t90_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
-  const int16x8_t t90_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
-  const int16x8_t t92_0 = vmlal_s8(t90_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
-  const int16x8_t t92_1 = vmlal_high_s8(t90_1, vreinterpretq_s8_u8(t20), t34);
-  const int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
-  const int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22), t38);
-  const int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t88 = vsubq_u8(pixels7_3, k128);
+  int16x8_t t90_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
+  int16x8_t t90_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
+  int16x8_t t92_0 = vmlal_s8(t90_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
+  int16x8_t t92_1 = vmlal_high_s8(t90_1, vreinterpretq_s8_u8(t20), t34);
+  int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
+  int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22), t38);
+  int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
-  const int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
+  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
-  const int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
-  const int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28), t50);
-  const int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t54));
-  const int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54);
-  const int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t58));
-  const int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t58);
-  const int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128);
+  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
+  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
+  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28), t50);
+  int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t54));
+  int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54);
+  int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t58));
+  int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t88), t58);
+  int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128);
   vst1q_u8(&dst_row2[0], out_3);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t110 = vsubq_u8(pixels7_4, k128);
-  const int16x8_t t112_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
-  const int16x8_t t112_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
-  const int16x8_t t114_0 = vmlal_s8(t112_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
-      vget_low_s8(t34));
-  const int16x8_t t114_1 = vmlal_high_s8(t112_1, vreinterpretq_s8_u8(t22), t34);
-  const int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t38));
-  const int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24), t38);
-  const int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t110 = vsubq_u8(pixels7_4, k128);
+  int16x8_t t112_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
+  int16x8_t t112_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
+  int16x8_t t114_0 = vmlal_s8(t112_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
+  int16x8_t t114_1 = vmlal_high_s8(t112_1, vreinterpretq_s8_u8(t22), t34);
+  int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
+  int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24), t38);
+  int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
+  int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t50));
-  const int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50);
-  const int16x8_t t124_0 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t54));
-  const int16x8_t t124_1 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54);
-  const int16x8_t t126_0 = vmlal_s8(t124_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t58));
-  const int16x8_t t126_1 = vmlal_high_s8(t124_1, vreinterpretq_s8_u8(t110), t58);
-  const int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128);
+  int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
+  int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t50));
+  int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50);
+  int16x8_t t124_0 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t54));
+  int16x8_t t124_1 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54);
+  int16x8_t t126_0 = vmlal_s8(t124_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t58));
+  int16x8_t t126_1 = vmlal_high_s8(t124_1, vreinterpretq_s8_u8(t110), t58);
+  int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128);
   vst1q_u8(&dst_row3[0], out_4);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
-  const uint8x16_t t132 = vsubq_u8(pixels7_5, k128);
-  const int16x8_t t134_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
-  const int16x8_t t134_1 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
-  const int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t34));
-  const int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t24), t34);
-  const int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t38));
-  const int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26), t38);
-  const int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
+  uint8x16_t t132 = vsubq_u8(pixels7_5, k128);
+  int16x8_t t134_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
+  int16x8_t t134_1 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
+  int16x8_t t136_0 = vmlal_s8(t134_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
+  int16x8_t t136_1 = vmlal_high_s8(t134_1, vreinterpretq_s8_u8(t24), t34);
+  int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
+  int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26), t38);
+  int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
+  int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t50));
-  const int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88), t50);
-  const int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t54));
-  const int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110), t54);
-  const int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t58));
-  const int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t132), t58);
-  const int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128);
+  int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t46));
+  int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t50));
+  int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88), t50);
+  int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t54));
+  int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110), t54);
+  int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t58));
+  int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t132), t58);
+  int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128);
   vst1q_u8(&dst_row4[0], out_5);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
-  const uint8x16_t t154 = vsubq_u8(pixels7_6, k128);
-  const int16x8_t t156_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
-  const int16x8_t t156_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
-  const int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t34));
-  const int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t26), t34);
-  const int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t38));
-  const int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28), t38);
-  const int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
+  uint8x16_t t154 = vsubq_u8(pixels7_6, k128);
+  int16x8_t t156_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
+  int16x8_t t156_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
+  int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
+  int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t26), t34);
+  int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
+  int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28), t38);
+  int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t42));
+  int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-      vget_low_s8(t50));
-  const int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50);
-  const int16x8_t t168_0 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t54));
-  const int16x8_t t168_1 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54);
-  const int16x8_t t170_0 = vmlal_s8(t168_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t58));
-  const int16x8_t t170_1 = vmlal_high_s8(t168_1, vreinterpretq_s8_u8(t154), t58);
-  const int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128);
+  int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t46));
+  int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t50));
+  int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50);
+  int16x8_t t168_0 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t54));
+  int16x8_t t168_1 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54);
+  int16x8_t t170_0 = vmlal_s8(t168_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t58));
+  int16x8_t t170_1 = vmlal_high_s8(t168_1, vreinterpretq_s8_u8(t154), t58);
+  int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128);
   vst1q_u8(&dst_row5[0], out_6);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
-  const uint8x16_t t176 = vsubq_u8(pixels7_7, k128);
-  const int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
-  const int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
-  const int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t34));
-  const int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28), t34);
-  const int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t38));
-  const int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38);
-  const int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
+  uint8x16_t t176 = vsubq_u8(pixels7_7, k128);
+  int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
+  int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
+  int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
+  int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28), t34);
+  int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t38));
+  int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38);
+  int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t42));
+  int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-      vget_low_s8(t50));
-  const int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50);
-  const int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t54));
-  const int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54);
-  const int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t58));
-  const int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58);
-  const int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128);
+  int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t46));
+  int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t50));
+  int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50);
+  int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t54));
+  int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54);
+  int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t58));
+  int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58);
+  int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128);
   vst1q_u8(&dst_row6[0], out_7);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
-  const uint8x16_t t198 = vsubq_u8(pixels7_8, k128);
-  const int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
-  const int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
-  const int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-      vget_low_s8(t34));
-  const int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34);
-  const int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-      vget_low_s8(t38));
-  const int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38);
-  const int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
+  uint8x16_t t198 = vsubq_u8(pixels7_8, k128);
+  int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
+  int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
+  int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t34));
+  int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34);
+  int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t38));
+  int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38);
+  int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
+  int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t42));
+  int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)),
-      vget_low_s8(t50));
-  const int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50);
-  const int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)),
-      vget_low_s8(t54));
-  const int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54);
-  const int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)),
-      vget_low_s8(t58));
-  const int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58);
-  const int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128);
+  int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132), vreinterpretq_s8_u8(t46));
+  int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t50));
+  int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50);
+  int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t54));
+  int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54);
+  int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)), vget_low_s8(t58));
+  int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58);
+  int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128);
   vst1q_u8(&dst_row7[0], out_8);
 }
 
@@ -402,70 +365,70 @@ void daedalus_vp9_mc_64v__neon_sub8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 65a003e5519354a9
+ * Class full, input hash 829efb046e17c447
  */
 static inline void one_panel_vp9_mc_64v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
+      uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
           vget_low_u8(t24));
-      const uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
-      const uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
-      const uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
-      const uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
-      const uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
+      uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
+      uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
+      uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
+      uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0), vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1), vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
       vst1q_u8(&dst[y * dst_stride], t49_sat);
     }
   }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash b11bc87c8d2ea745
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 4aeb9307fcb8e890
  */
 static inline void one_panel_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,269 +107,229 @@ static inline void one_panel_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..15; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
-  const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
-  const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
-  const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 = vld1q_u8(&src[0]);
-  const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
-  const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
-  const uint8x16_t t28 = vsubq_u8(pixels7, k128);
-  const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
-  const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  const int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  const int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
-  const int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  const int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  const int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
-  const int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  const int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
-  const uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
-  const int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+  int32_t t12 = (filter * 16) + my;
+  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+  uint8x16_t pixels0 = vld1q_u8(&src_above3[0]);
+  uint8x16_t t14 = vsubq_u8(pixels0, k128);
+  uint8x16_t pixels1 = vld1q_u8(&src_above2[0]);
+  uint8x16_t t16 = vsubq_u8(pixels1, k128);
+  uint8x16_t pixels2 = vld1q_u8(&src_above1[0]);
+  uint8x16_t t18 = vsubq_u8(pixels2, k128);
+  uint8x16_t pixels3 = vld1q_u8(&src[0]);
+  uint8x16_t t20 = vsubq_u8(pixels3, k128);
+  uint8x16_t pixels4 = vld1q_u8(&src_row1[0]);
+  uint8x16_t t22 = vsubq_u8(pixels4, k128);
+  uint8x16_t pixels5 = vld1q_u8(&src_row2[0]);
+  uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  uint8x16_t pixels6 = vld1q_u8(&src_row3[0]);
+  uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  uint8x16_t pixels7 = vld1q_u8(&src_row4[0]);
+  uint8x16_t t28 = vsubq_u8(pixels7, k128);
+  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  int16x8_t t36_0 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+  int16x8_t t36_1 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  int16x8_t t40_0 = vmlal_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+  int16x8_t t40_1 = vmlal_high_s8(t36_1, vreinterpretq_s8_u8(t18), t38);
+  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  const uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
-  const int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  const int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
-  const int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  const int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  const int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
-  const int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  const int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  const int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
-  const int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  const int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  const int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  const uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
-  const uint8x16_t t65 = vld1q_u8(&dst[0]);
-  const uint8x16_t t67 = vrhaddq_u8(t65, out);
+  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+  uint8x16_t t65 = vld1q_u8(&dst[0]);
+  uint8x16_t t67 = vrhaddq_u8(t65, out);
   vst1q_u8(&dst[0], t67);
-  const uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
-  const uint8x16_t t69 = vsubq_u8(pixels7_2, k128);
-  const int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
-  const int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
-  const int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
-  const int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18), t34);
-  const int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
-  const int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20), t38);
-  const int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+  uint8x16_t pixels7_2 = vld1q_u8(&src_row5[0]);
+  uint8x16_t t69 = vsubq_u8(pixels7_2, k128);
+  int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
+  int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
+  int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
+  int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18), t34);
+  int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
+  int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20), t38);
+  int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
-  const int16x8_t t79_0 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
+  int16x8_t t79_0 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t79_1 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
-  const int16x8_t t81_0 = vmlal_s8(t79_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
-  const int16x8_t t81_1 = vmlal_high_s8(t79_1, vreinterpretq_s8_u8(t26), t50);
-  const int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
-  const int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28), t54);
-  const int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58));
-  const int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58);
-  const int8x16_t t87_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t85_0, 7), t85_1, 7);
-  const uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128);
-  const uint8x16_t t90 = vld1q_u8(&dst_row1[0]);
-  const uint8x16_t t92 = vrhaddq_u8(t90, out_2);
+  int16x8_t t79_1 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
+  int16x8_t t81_0 = vmlal_s8(t79_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
+  int16x8_t t81_1 = vmlal_high_s8(t79_1, vreinterpretq_s8_u8(t26), t50);
+  int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
+  int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28), t54);
+  int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58));
+  int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58);
+  int8x16_t t87_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t85_0, 7), t85_1, 7);
+  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128);
+  uint8x16_t t90 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t t92 = vrhaddq_u8(t90, out_2);
   vst1q_u8(&dst_row1[0], t92);
-  const uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
-  const uint8x16_t t94 = vsubq_u8(pixels7_3, k128);
-  const int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
-  const int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
-  const int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
-  const int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20), t34);
-  const int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
-  const int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22), t38);
-  const int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+  uint8x16_t pixels7_3 = vld1q_u8(&src_row6[0]);
+  uint8x16_t t94 = vsubq_u8(pixels7_3, k128);
+  int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
+  int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
+  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
+  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20), t34);
+  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
+  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22), t38);
+  int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
+  int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t26),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t50));
-  const int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28), t50);
-  const int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(t54));
-  const int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69), t54);
-  const int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(t58));
-  const int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58);
-  const int8x16_t t112_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t110_0, 7), t110_1, 7);
-  const uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128);
-  const uint8x16_t t115 = vld1q_u8(&dst_row2[0]);
-  const uint8x16_t t117 = vrhaddq_u8(t115, out_3);
+  int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
+  int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
+  int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28), t50);
+  int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t54));
+  int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69), t54);
+  int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t58));
+  int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58);
+  int8x16_t t112_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t110_0, 7), t110_1, 7);
+  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128);
+  uint8x16_t t115 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t t117 = vrhaddq_u8(t115, out_3);
   vst1q_u8(&dst_row2[0], t117);
-  const uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
-  const uint8x16_t t119 = vsubq_u8(pixels7_4, k128);
-  const int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
-  const int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
-  const int16x8_t t123_0 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
-      vget_low_s8(t34));
-  const int16x8_t t123_1 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22), t34);
-  const int16x8_t t125_0 = vmlal_s8(t123_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t38));
-  const int16x8_t t125_1 = vmlal_high_s8(t123_1, vreinterpretq_s8_u8(t24), t38);
-  const int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+  uint8x16_t pixels7_4 = vld1q_u8(&src_row7[0]);
+  uint8x16_t t119 = vsubq_u8(pixels7_4, k128);
+  int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
+  int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
+  int16x8_t t123_0 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
+  int16x8_t t123_1 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22), t34);
+  int16x8_t t125_0 = vmlal_s8(t123_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
+  int16x8_t t125_1 = vmlal_high_s8(t123_1, vreinterpretq_s8_u8(t24), t38);
+  int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
+  int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(t50));
-  const int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69), t50);
-  const int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(t54));
-  const int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94), t54);
-  const int16x8_t t135_0 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-      vget_low_s8(t58));
-  const int16x8_t t135_1 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58);
-  const int8x16_t t137_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t135_0, 7), t135_1, 7);
-  const uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128);
-  const uint8x16_t t140 = vld1q_u8(&dst_row3[0]);
-  const uint8x16_t t142 = vrhaddq_u8(t140, out_4);
+  int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
+  int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t50));
+  int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69), t50);
+  int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t54));
+  int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94), t54);
+  int16x8_t t135_0 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t58));
+  int16x8_t t135_1 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58);
+  int8x16_t t137_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t135_0, 7), t135_1, 7);
+  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128);
+  uint8x16_t t140 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t t142 = vrhaddq_u8(t140, out_4);
   vst1q_u8(&dst_row3[0], t142);
-  const uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
-  const uint8x16_t t144 = vsubq_u8(pixels7_5, k128);
-  const int16x8_t t146_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
-  const int16x8_t t146_1 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
-  const int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(t34));
-  const int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t24), t34);
-  const int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t38));
-  const int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26), t38);
-  const int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+  uint8x16_t pixels7_5 = vld1q_u8(&src_row8[0]);
+  uint8x16_t t144 = vsubq_u8(pixels7_5, k128);
+  int16x8_t t146_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
+  int16x8_t t146_1 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
+  int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
+  int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t24), t34);
+  int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
+  int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26), t38);
+  int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
+  int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
+  int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t156_0 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(t50));
-  const int16x8_t t156_1 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94), t50);
-  const int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-      vget_low_s8(t54));
-  const int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t119), t54);
-  const int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
-      vget_low_s8(t58));
-  const int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58);
-  const int8x16_t t162_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t160_0, 7), t160_1, 7);
-  const uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128);
-  const uint8x16_t t165 = vld1q_u8(&dst_row4[0]);
-  const uint8x16_t t167 = vrhaddq_u8(t165, out_5);
+  int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t46));
+  int16x8_t t156_0 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t50));
+  int16x8_t t156_1 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94), t50);
+  int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t54));
+  int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t119), t54);
+  int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t58));
+  int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58);
+  int8x16_t t162_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t160_0, 7), t160_1, 7);
+  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128);
+  uint8x16_t t165 = vld1q_u8(&dst_row4[0]);
+  uint8x16_t t167 = vrhaddq_u8(t165, out_5);
   vst1q_u8(&dst_row4[0], t167);
-  const uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
-  const uint8x16_t t169 = vsubq_u8(pixels7_6, k128);
-  const int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
-  const int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
-  const int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(t34));
-  const int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26), t34);
-  const int16x8_t t175_0 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t38));
-  const int16x8_t t175_1 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28), t38);
-  const int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
+  uint8x16_t pixels7_6 = vld1q_u8(&src_row9[0]);
+  uint8x16_t t169 = vsubq_u8(pixels7_6, k128);
+  int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
+  int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
+  int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
+  int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26), t34);
+  int16x8_t t175_0 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
+  int16x8_t t175_1 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28), t38);
+  int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t69),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
+  int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t42));
+  int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t94),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-      vget_low_s8(t50));
-  const int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t119), t50);
-  const int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
-      vget_low_s8(t54));
-  const int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t144), t54);
-  const int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)),
-      vget_low_s8(t58));
-  const int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t58);
-  const int8x16_t t187_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t185_0, 7), t185_1, 7);
-  const uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128);
-  const uint8x16_t t190 = vld1q_u8(&dst_row5[0]);
-  const uint8x16_t t192 = vrhaddq_u8(t190, out_6);
+  int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t46));
+  int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t50));
+  int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t119), t50);
+  int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t54));
+  int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t144), t54);
+  int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t58));
+  int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t58);
+  int8x16_t t187_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t185_0, 7), t185_1, 7);
+  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128);
+  uint8x16_t t190 = vld1q_u8(&dst_row5[0]);
+  uint8x16_t t192 = vrhaddq_u8(t190, out_6);
   vst1q_u8(&dst_row5[0], t192);
-  const uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
-  const uint8x16_t t194 = vsubq_u8(pixels7_7, k128);
-  const int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
-  const int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
-  const int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(t34));
-  const int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28), t34);
-  const int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(t38));
-  const int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69), t38);
-  const int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
+  uint8x16_t pixels7_7 = vld1q_u8(&src_row10[0]);
+  uint8x16_t t194 = vsubq_u8(pixels7_7, k128);
+  int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
+  int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
+  int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
+  int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28), t34);
+  int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t38));
+  int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69), t38);
+  int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
+  int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t42));
+  int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
-      vget_low_s8(t50));
-  const int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144), t50);
-  const int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169)),
-      vget_low_s8(t54));
-  const int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169), t54);
-  const int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)),
-      vget_low_s8(t58));
-  const int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58);
-  const int8x16_t t212_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t210_0, 7), t210_1, 7);
-  const uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128);
-  const uint8x16_t t215 = vld1q_u8(&dst_row6[0]);
-  const uint8x16_t t217 = vrhaddq_u8(t215, out_7);
+  int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t46));
+  int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t50));
+  int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144), t50);
+  int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t54));
+  int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169), t54);
+  int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t58));
+  int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58);
+  int8x16_t t212_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t210_0, 7), t210_1, 7);
+  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128);
+  uint8x16_t t215 = vld1q_u8(&dst_row6[0]);
+  uint8x16_t t217 = vrhaddq_u8(t215, out_7);
   vst1q_u8(&dst_row6[0], t217);
-  const uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
-  const uint8x16_t t219 = vsubq_u8(pixels7_8, k128);
-  const int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
-  const int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
-  const int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(t34));
-  const int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69), t34);
-  const int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(t38));
-  const int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94), t38);
-  const int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
+  uint8x16_t pixels7_8 = vld1q_u8(&src_row11[0]);
+  uint8x16_t t219 = vsubq_u8(pixels7_8, k128);
+  int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
+  int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
+  int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t34));
+  int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69), t34);
+  int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t38));
+  int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94), t38);
+  int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
       vget_low_s8(vreinterpretq_s8_u8(t42)));
-  const int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119),
-      vreinterpretq_s8_u8(t42));
-  const int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
+  int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t42));
+  int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
       vget_low_s8(vreinterpretq_s8_u8(t46)));
-  const int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144),
-      vreinterpretq_s8_u8(t46));
-  const int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169)),
-      vget_low_s8(t50));
-  const int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169), t50);
-  const int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194)),
-      vget_low_s8(t54));
-  const int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194), t54);
-  const int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)),
-      vget_low_s8(t58));
-  const int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58);
-  const int8x16_t t237_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t235_0, 7), t235_1, 7);
-  const uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128);
-  const uint8x16_t t240 = vld1q_u8(&dst_row7[0]);
-  const uint8x16_t t242 = vrhaddq_u8(t240, out_8);
+  int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144), vreinterpretq_s8_u8(t46));
+  int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t50));
+  int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169), t50);
+  int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t54));
+  int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194), t54);
+  int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)), vget_low_s8(t58));
+  int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58);
+  int8x16_t t237_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t235_0, 7), t235_1, 7);
+  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128);
+  uint8x16_t t240 = vld1q_u8(&dst_row7[0]);
+  uint8x16_t t242 = vrhaddq_u8(t240, out_8);
   vst1q_u8(&dst_row7[0], t242);
 }
 
@@ -422,72 +382,72 @@ void daedalus_vp9_mc_64v_avg__neon_sub8(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class full, input hash 58194d7506b3167b
+ * Class full, input hash e7bb8d8886a9d7dd
  */
 static inline void one_panel_vp9_mc_64v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..15; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
-      const uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      const int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
+      uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
+      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
+      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
           vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
-      const uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      const int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
+      uint8x16_t pixels1 = vld1q_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
+      uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
+      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
+      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
-      const uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      const int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
+      uint8x16_t pixels2 = vld1q_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
+      uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
+      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
+      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
-      const uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
-      const uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
+      uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
+      uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
+      uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
           vget_low_u8(t24));
-      const uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
-      const uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
-      const uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
-      const uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
-      const uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
-      const uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      const int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
-      const uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      const int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
+      uint16x8_t t42_1 = vmlal_high_u8(vreinterpretq_u16_s16(t41_1), pixels3, t24);
+      uint8x16_t t27 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][4]));
+      uint8x16_t pixels4 = vld1q_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t t43_0 = vmlal_u8(t42_0, vget_low_u8(pixels4), vget_low_u8(t27));
+      uint16x8_t t43_1 = vmlal_high_u8(t42_1, pixels4, t27);
+      uint8x16_t pixels5 = vld1q_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
+      uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
+      int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0), vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1), vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      uint8x16_t pixels6 = vld1q_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
+      uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
+      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
+      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
-      const uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      const int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
+      uint8x16_t pixels7 = vld1q_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
+      uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
+      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
+      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
-      const uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
-      const uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
-      const uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
-      const uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
+      uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
+      uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
+      uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);
+      uint8x16_t t51 = vld1q_u8(&dst[y * dst_stride]);
+      uint8x16_t t53 = vrhaddq_u8(t51, t49_sat);
       vst1q_u8(&dst[y * dst_stride], t53);
     }
   }

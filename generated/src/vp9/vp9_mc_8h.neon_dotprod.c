@@ -83,7 +83,7 @@ static const int8_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash deb7967c2af1d3c4
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 7df16802aa15acee
  */
 static inline void one_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -102,8 +102,8 @@ static inline void one_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -113,98 +113,82 @@ static inline void one_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
-  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const uint8x8_t t14_sat = vqmovun_s16(t14);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
+  int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  uint8x8_t t14_sat = vqmovun_s16(t14);
   vst1_u8(&dst[0], t14_sat);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
-  const uint8x8_t t25_sat = vqmovun_s16(t25);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  uint8x8_t t25_sat = vqmovun_s16(t25);
   vst1_u8(&dst_row1[0], t25_sat);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
-  const int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
-  const uint8x8_t t36_sat = vqmovun_s16(t36);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
+  int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  uint8x8_t t36_sat = vqmovun_s16(t36);
   vst1_u8(&dst_row2[0], t36_sat);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
-  const uint8x8_t t47_sat = vqmovun_s16(t47);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  uint8x8_t t47_sat = vqmovun_s16(t47);
   vst1_u8(&dst_row3[0], t47_sat);
   const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
-  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
-  const int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
-      taps, 1);
-  const int16x8_t t58 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
-  const uint8x8_t t58_sat = vqmovun_s16(t58);
+  int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
+  int32x4_t t57_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int32x4_t t57_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15, taps, 1);
+  int16x8_t t58 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 7), t57_1, 7);
+  uint8x8_t t58_sat = vqmovun_s16(t58);
   vst1_u8(&dst_row4[0], t58_sat);
   const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
-  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
-  const int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
-      taps, 1);
-  const int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
-      taps, 1);
-  const int16x8_t t69 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
-  const uint8x8_t t69_sat = vqmovun_s16(t69);
+  int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
+  int32x4_t t68_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17, taps, 1);
+  int32x4_t t68_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18, taps, 1);
+  int16x8_t t69 = vrshrn_high_n_s32(vrshrn_n_s32(t68_0, 7), t68_1, 7);
+  uint8x8_t t69_sat = vqmovun_s16(t69);
   vst1_u8(&dst_row5[0], t69_sat);
   const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
-  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
-  const int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
-      taps, 1);
-  const int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
-      taps, 1);
-  const int16x8_t t80 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
-  const uint8x8_t t80_sat = vqmovun_s16(t80);
+  int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
+  int32x4_t t79_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20, taps, 1);
+  int32x4_t t79_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21, taps, 1);
+  int16x8_t t80 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
+  uint8x8_t t80_sat = vqmovun_s16(t80);
   vst1_u8(&dst_row6[0], t80_sat);
   const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
-  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
-  const int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
-      taps, 1);
-  const int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
-      taps, 1);
-  const int16x8_t t91 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
-  const uint8x8_t t91_sat = vqmovun_s16(t91);
+  int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
+  int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23, taps, 1);
+  int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24, taps, 1);
+  int16x8_t t91 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
+  uint8x8_t t91_sat = vqmovun_s16(t91);
   vst1_u8(&dst_row7[0], t91_sat);
 }
 
@@ -247,7 +231,7 @@ void daedalus_vp9_mc_8h__neon_sub8_dot(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 5e1f65cab6c1cd99
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash 6db1c307732240cd
  */
 static inline void one_item_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -258,8 +242,8 @@ static inline void one_item_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -269,54 +253,46 @@ static inline void one_item_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
-  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const uint8x8_t t14_sat = vqmovun_s16(t14);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
+  int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  uint8x8_t t14_sat = vqmovun_s16(t14);
   vst1_u8(&dst[0], t14_sat);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
-  const uint8x8_t t25_sat = vqmovun_s16(t25);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t25 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  uint8x8_t t25_sat = vqmovun_s16(t25);
   vst1_u8(&dst_row1[0], t25_sat);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
-  const int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
-  const uint8x8_t t36_sat = vqmovun_s16(t36);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
+  int16x8_t t36 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  uint8x8_t t36_sat = vqmovun_s16(t36);
   vst1_u8(&dst_row2[0], t36_sat);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
-  const uint8x8_t t47_sat = vqmovun_s16(t47);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t47 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  uint8x8_t t47_sat = vqmovun_s16(t47);
   vst1_u8(&dst_row3[0], t47_sat);
 }
 
@@ -419,7 +395,7 @@ static const int8_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 65eaccabf705d7e6
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash ebf7b891a2117773
  */
 static inline void one_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -438,8 +414,8 @@ static inline void one_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t 
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: y_in = 0..1, x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -449,93 +425,77 @@ static inline void one_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t 
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
-  const uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t13_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t13_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t14_0 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  int16x8_t t14_1 = vrshrn_high_n_s32(vrshrn_n_s32(t13_2, 7), t13_3, 7);
+  uint8x16_t t14_sat = vqmovun_high_s16(vqmovun_s16(t14_0), t14_1);
   vst1_u8(&dst[0], vget_low_u8(t14_sat));
   vst1_u8(&dst_row1[0], vget_high_u8(t14_sat));
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t24_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t24_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
-  const int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
-  const uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t24_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t24_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t25_0 = vrshrn_high_n_s32(vrshrn_n_s32(t24_0, 7), t24_1, 7);
+  int16x8_t t25_1 = vrshrn_high_n_s32(vrshrn_n_s32(t24_2, 7), t24_3, 7);
+  uint8x16_t t25_sat = vqmovun_high_s16(vqmovun_s16(t25_0), t25_1);
   vst1_u8(&dst_row2[0], vget_low_u8(t25_sat));
   vst1_u8(&dst_row3[0], vget_high_u8(t25_sat));
   const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
-  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
-  const int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
-      taps, 1);
+  int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
+  int32x4_t t35_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int32x4_t t35_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15, taps, 1);
   const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
-  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
-  const int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
-      taps, 1);
-  const int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
-      taps, 1);
-  const int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
-  const int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
-  const uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
+  int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
+  int32x4_t t35_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17, taps, 1);
+  int32x4_t t35_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18, taps, 1);
+  int16x8_t t36_0 = vrshrn_high_n_s32(vrshrn_n_s32(t35_0, 7), t35_1, 7);
+  int16x8_t t36_1 = vrshrn_high_n_s32(vrshrn_n_s32(t35_2, 7), t35_3, 7);
+  uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(t36_0), t36_1);
   vst1_u8(&dst_row4[0], vget_low_u8(t36_sat));
   vst1_u8(&dst_row5[0], vget_high_u8(t36_sat));
   const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
-  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
-  const int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
-      taps, 1);
-  const int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
-      taps, 1);
+  int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
+  int32x4_t t46_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20, taps, 1);
+  int32x4_t t46_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21, taps, 1);
   const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
-  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
-  const int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
-      taps, 1);
-  const int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
-      taps, 1);
-  const int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
-  const int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
-  const uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
+  int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
+  int32x4_t t46_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23, taps, 1);
+  int32x4_t t46_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24, taps, 1);
+  int16x8_t t47_0 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 7), t46_1, 7);
+  int16x8_t t47_1 = vrshrn_high_n_s32(vrshrn_n_s32(t46_2, 7), t46_3, 7);
+  uint8x16_t t47_sat = vqmovun_high_s16(vqmovun_s16(t47_0), t47_1);
   vst1_u8(&dst_row6[0], vget_low_u8(t47_sat));
   vst1_u8(&dst_row7[0], vget_high_u8(t47_sat));
 }

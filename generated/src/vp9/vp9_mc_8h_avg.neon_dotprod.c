@@ -81,7 +81,7 @@ static const int8_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 1401ca7693bf8ff3
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15), input hash 0f1dd3cb4795b7a4
  */
 static inline void one_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -100,8 +100,8 @@ static inline void one_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -111,114 +111,100 @@ static inline void one_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
-  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const uint8x8_t t14_sat = vqmovun_s16(t14);
-  const uint8x8_t t16 = vld1_u8(&dst[0]);
-  const uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
+  int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  uint8x8_t t14_sat = vqmovun_s16(t14);
+  uint8x8_t t16 = vld1_u8(&dst[0]);
+  uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
   vst1_u8(&dst[0], t18);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t27_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t28 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7);
-  const uint8x8_t t28_sat = vqmovun_s16(t28);
-  const uint8x8_t t30 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t27_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t28 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7);
+  uint8x8_t t28_sat = vqmovun_s16(t28);
+  uint8x8_t t30 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
   vst1_u8(&dst_row1[0], t32);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t41_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
-  const int16x8_t t42 = vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7);
-  const uint8x8_t t42_sat = vqmovun_s16(t42);
-  const uint8x8_t t44 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t41_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
+  int16x8_t t42 = vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7);
+  uint8x8_t t42_sat = vqmovun_s16(t42);
+  uint8x8_t t44 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
   vst1_u8(&dst_row2[0], t46);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t55_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t56 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7);
-  const uint8x8_t t56_sat = vqmovun_s16(t56);
-  const uint8x8_t t58 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t55_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t56 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7);
+  uint8x8_t t56_sat = vqmovun_s16(t56);
+  uint8x8_t t58 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
   vst1_u8(&dst_row3[0], t60);
   const daedalus_window window_5 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  const int8x16_t fours_13 = daedalus_lookup(window_5, order);
-  const int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
-  const int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
-  const int32x4_t t69_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14,
-      taps, 1);
-  const int32x4_t t69_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15,
-      taps, 1);
-  const int16x8_t t70 = vrshrn_high_n_s32(vrshrn_n_s32(t69_0, 7), t69_1, 7);
-  const uint8x8_t t70_sat = vqmovun_s16(t70);
-  const uint8x8_t t72 = vld1_u8(&dst_row4[0]);
-  const uint8x8_t t74 = vrhadd_u8(t72, t70_sat);
+  int8x16_t fours_13 = daedalus_lookup(window_5, order);
+  int8x16_t fours_14 = daedalus_lookup(window_5, order_2);
+  int8x16_t fours_15 = daedalus_lookup(window_5, order_3);
+  int32x4_t t69_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_13, taps, 0), fours_14, taps, 1);
+  int32x4_t t69_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_14, taps, 0), fours_15, taps, 1);
+  int16x8_t t70 = vrshrn_high_n_s32(vrshrn_n_s32(t69_0, 7), t69_1, 7);
+  uint8x8_t t70_sat = vqmovun_s16(t70);
+  uint8x8_t t72 = vld1_u8(&dst_row4[0]);
+  uint8x8_t t74 = vrhadd_u8(t72, t70_sat);
   vst1_u8(&dst_row4[0], t74);
   const daedalus_window window_6 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  const int8x16_t fours_16 = daedalus_lookup(window_6, order);
-  const int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
-  const int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
-  const int32x4_t t83_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17,
-      taps, 1);
-  const int32x4_t t83_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18,
-      taps, 1);
-  const int16x8_t t84 = vrshrn_high_n_s32(vrshrn_n_s32(t83_0, 7), t83_1, 7);
-  const uint8x8_t t84_sat = vqmovun_s16(t84);
-  const uint8x8_t t86 = vld1_u8(&dst_row5[0]);
-  const uint8x8_t t88 = vrhadd_u8(t86, t84_sat);
+  int8x16_t fours_16 = daedalus_lookup(window_6, order);
+  int8x16_t fours_17 = daedalus_lookup(window_6, order_2);
+  int8x16_t fours_18 = daedalus_lookup(window_6, order_3);
+  int32x4_t t83_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_16, taps, 0), fours_17, taps, 1);
+  int32x4_t t83_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_17, taps, 0), fours_18, taps, 1);
+  int16x8_t t84 = vrshrn_high_n_s32(vrshrn_n_s32(t83_0, 7), t83_1, 7);
+  uint8x8_t t84_sat = vqmovun_s16(t84);
+  uint8x8_t t86 = vld1_u8(&dst_row5[0]);
+  uint8x8_t t88 = vrhadd_u8(t86, t84_sat);
   vst1_u8(&dst_row5[0], t88);
   const daedalus_window window_7 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  const int8x16_t fours_19 = daedalus_lookup(window_7, order);
-  const int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
-  const int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
-  const int32x4_t t97_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20,
-      taps, 1);
-  const int32x4_t t97_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21,
-      taps, 1);
-  const int16x8_t t98 = vrshrn_high_n_s32(vrshrn_n_s32(t97_0, 7), t97_1, 7);
-  const uint8x8_t t98_sat = vqmovun_s16(t98);
-  const uint8x8_t t100 = vld1_u8(&dst_row6[0]);
-  const uint8x8_t t102 = vrhadd_u8(t100, t98_sat);
+  int8x16_t fours_19 = daedalus_lookup(window_7, order);
+  int8x16_t fours_20 = daedalus_lookup(window_7, order_2);
+  int8x16_t fours_21 = daedalus_lookup(window_7, order_3);
+  int32x4_t t97_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_19, taps, 0), fours_20, taps, 1);
+  int32x4_t t97_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_20, taps, 0), fours_21, taps, 1);
+  int16x8_t t98 = vrshrn_high_n_s32(vrshrn_n_s32(t97_0, 7), t97_1, 7);
+  uint8x8_t t98_sat = vqmovun_s16(t98);
+  uint8x8_t t100 = vld1_u8(&dst_row6[0]);
+  uint8x8_t t102 = vrhadd_u8(t100, t98_sat);
   vst1_u8(&dst_row6[0], t102);
   const daedalus_window window_8 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  const int8x16_t fours_22 = daedalus_lookup(window_8, order);
-  const int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
-  const int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
-  const int32x4_t t111_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23,
-      taps, 1);
-  const int32x4_t t111_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24,
-      taps, 1);
-  const int16x8_t t112 = vrshrn_high_n_s32(vrshrn_n_s32(t111_0, 7), t111_1, 7);
-  const uint8x8_t t112_sat = vqmovun_s16(t112);
-  const uint8x8_t t114 = vld1_u8(&dst_row7[0]);
-  const uint8x8_t t116 = vrhadd_u8(t114, t112_sat);
+  int8x16_t fours_22 = daedalus_lookup(window_8, order);
+  int8x16_t fours_23 = daedalus_lookup(window_8, order_2);
+  int8x16_t fours_24 = daedalus_lookup(window_8, order_3);
+  int32x4_t t111_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_22, taps, 0), fours_23, taps,
+      1);
+  int32x4_t t111_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_23, taps, 0), fours_24, taps,
+      1);
+  int16x8_t t112 = vrshrn_high_n_s32(vrshrn_n_s32(t111_0, 7), t111_1, 7);
+  uint8x8_t t112_sat = vqmovun_s16(t112);
+  uint8x8_t t114 = vld1_u8(&dst_row7[0]);
+  uint8x8_t t116 = vrhadd_u8(t114, t112_sat);
   vst1_u8(&dst_row7[0], t116);
 }
 
@@ -264,7 +250,7 @@ void daedalus_vp9_mc_8h_avg__neon_sub8_dot(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash b6ffb174414df21e
+ * Class sub4 (4 <= rows <= 4 and 1 <= mx <= 15), input hash ff9b1c6a3219853d
  */
 static inline void one_item_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -275,8 +261,8 @@ static inline void one_item_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + mx;
-  const int32x4_t dot_start = vdupq_n_s32(16384);
+  int32_t t12 = (filter * 16) + mx;
+  int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
       0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6,
       7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
@@ -286,62 +272,54 @@ static inline void one_item_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t
       DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
       DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
   const uint8_t *const places_at = daedalus_beside(places);
-  const uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
-  const uint8x16_t order = vld1q_u8(&places_at[16]);
-  const uint8x16_t order_2 = vld1q_u8(&places_at[32]);
-  const uint8x16_t order_3 = vld1q_u8(&places_at[48]);
+  uint8x16_t sign_bits = vld1q_u8(&places_at[0]);
+  uint8x16_t order = vld1q_u8(&places_at[16]);
+  uint8x16_t order_2 = vld1q_u8(&places_at[32]);
+  uint8x16_t order_3 = vld1q_u8(&places_at[48]);
   const daedalus_window window = daedalus_signed_window(&src[-3], &src[4], sign_bits);
-  const int8x16_t fours = daedalus_lookup(window, order);
-  const int8x16_t fours_2 = daedalus_lookup(window, order_2);
-  const int8x16_t fours_3 = daedalus_lookup(window, order_3);
-  const int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
-  const int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps,
-      1);
-  const int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3,
-      taps, 1);
-  const int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
-  const uint8x8_t t14_sat = vqmovun_s16(t14);
-  const uint8x8_t t16 = vld1_u8(&dst[0]);
-  const uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
+  int8x16_t fours = daedalus_lookup(window, order);
+  int8x16_t fours_2 = daedalus_lookup(window, order_2);
+  int8x16_t fours_3 = daedalus_lookup(window, order_3);
+  int8x8_t taps = vld1_s8(taps_table[t12 & 63]);
+  int32x4_t t13_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours, taps, 0), fours_2, taps, 1);
+  int32x4_t t13_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_2, taps, 0), fours_3, taps, 1);
+  int16x8_t t14 = vrshrn_high_n_s32(vrshrn_n_s32(t13_0, 7), t13_1, 7);
+  uint8x8_t t14_sat = vqmovun_s16(t14);
+  uint8x8_t t16 = vld1_u8(&dst[0]);
+  uint8x8_t t18 = vrhadd_u8(t16, t14_sat);
   vst1_u8(&dst[0], t18);
   const daedalus_window window_2 = daedalus_signed_window(&src_row1[-3], &src_row1[4], sign_bits);
-  const int8x16_t fours_4 = daedalus_lookup(window_2, order);
-  const int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
-  const int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
-  const int32x4_t t27_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5,
-      taps, 1);
-  const int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6,
-      taps, 1);
-  const int16x8_t t28 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7);
-  const uint8x8_t t28_sat = vqmovun_s16(t28);
-  const uint8x8_t t30 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
+  int8x16_t fours_4 = daedalus_lookup(window_2, order);
+  int8x16_t fours_5 = daedalus_lookup(window_2, order_2);
+  int8x16_t fours_6 = daedalus_lookup(window_2, order_3);
+  int32x4_t t27_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_4, taps, 0), fours_5, taps, 1);
+  int32x4_t t27_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_5, taps, 0), fours_6, taps, 1);
+  int16x8_t t28 = vrshrn_high_n_s32(vrshrn_n_s32(t27_0, 7), t27_1, 7);
+  uint8x8_t t28_sat = vqmovun_s16(t28);
+  uint8x8_t t30 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t32 = vrhadd_u8(t30, t28_sat);
   vst1_u8(&dst_row1[0], t32);
   const daedalus_window window_3 = daedalus_signed_window(&src_row2[-3], &src_row2[4], sign_bits);
-  const int8x16_t fours_7 = daedalus_lookup(window_3, order);
-  const int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
-  const int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
-  const int32x4_t t41_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8,
-      taps, 1);
-  const int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9,
-      taps, 1);
-  const int16x8_t t42 = vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7);
-  const uint8x8_t t42_sat = vqmovun_s16(t42);
-  const uint8x8_t t44 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
+  int8x16_t fours_7 = daedalus_lookup(window_3, order);
+  int8x16_t fours_8 = daedalus_lookup(window_3, order_2);
+  int8x16_t fours_9 = daedalus_lookup(window_3, order_3);
+  int32x4_t t41_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_7, taps, 0), fours_8, taps, 1);
+  int32x4_t t41_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_8, taps, 0), fours_9, taps, 1);
+  int16x8_t t42 = vrshrn_high_n_s32(vrshrn_n_s32(t41_0, 7), t41_1, 7);
+  uint8x8_t t42_sat = vqmovun_s16(t42);
+  uint8x8_t t44 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t46 = vrhadd_u8(t44, t42_sat);
   vst1_u8(&dst_row2[0], t46);
   const daedalus_window window_4 = daedalus_signed_window(&src_row3[-3], &src_row3[4], sign_bits);
-  const int8x16_t fours_10 = daedalus_lookup(window_4, order);
-  const int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
-  const int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
-  const int32x4_t t55_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11,
-      taps, 1);
-  const int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12,
-      taps, 1);
-  const int16x8_t t56 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7);
-  const uint8x8_t t56_sat = vqmovun_s16(t56);
-  const uint8x8_t t58 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
+  int8x16_t fours_10 = daedalus_lookup(window_4, order);
+  int8x16_t fours_11 = daedalus_lookup(window_4, order_2);
+  int8x16_t fours_12 = daedalus_lookup(window_4, order_3);
+  int32x4_t t55_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_10, taps, 0), fours_11, taps, 1);
+  int32x4_t t55_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_11, taps, 0), fours_12, taps, 1);
+  int16x8_t t56 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 7), t55_1, 7);
+  uint8x8_t t56_sat = vqmovun_s16(t56);
+  uint8x8_t t58 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t60 = vrhadd_u8(t58, t56_sat);
   vst1_u8(&dst_row3[0], t60);
 }
 

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash b000f1a950e09545
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash a843d68a1dd8e51c
  */
 static inline void one_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,141 +107,141 @@ static inline void one_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_2), (int16_t)t14);
-  const uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
-  const uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
-  const uint8x8_t pixels3 = vld1_u8(&src[0]);
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
-  const uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
-  const uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
-  const uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
-  const uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
-  const uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      (int16_t)t14);
+  uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  uint8x8_t pixels3 = vld1_u8(&src[0]);
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
+  uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
+  uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
+  uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   vst1_u8(&dst[0], t48_sat);
-  const int16x8_t t59 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_2), (int16_t)t14);
-  const int16x8_t t60 = vmlaq_n_s16(t59, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
-  const int16x8_t t61 = vmlaq_n_s16(t60, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
-  const int16x8_t t62 = vmlaq_n_s16(t61, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
-  const int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
-  const int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
-  const int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
-  const uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
-  const uint16x8_t t68_sat = vqsubq_u16(vreinterpretq_u16_s16(t66), k13770);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
+  int16x8_t t59 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_2),
+      (int16_t)t14);
+  int16x8_t t60 = vmlaq_n_s16(t59, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
+  int16x8_t t61 = vmlaq_n_s16(t60, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
+  int16x8_t t62 = vmlaq_n_s16(t61, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
+  int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
+  int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
+  int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
+  uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  uint16x8_t t68_sat = vqsubq_u16(vreinterpretq_u16_s16(t66), k13770);
+  uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
   vst1_u8(&dst_row1[0], t69_sat);
-  const int16x8_t t80 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_2), (int16_t)t14);
-  const int16x8_t t81 = vmlaq_n_s16(t80, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
-  const int16x8_t t82 = vmlaq_n_s16(t81, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
-  const int16x8_t t83 = vmlaq_n_s16(t82, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
-  const int16x8_t t84 = vmlaq_n_s16(t83, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
-  const int16x8_t t85 = vmlaq_n_s16(t84, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
-  const int16x8_t t86 = vmlaq_n_s16(t85, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
-  const uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
-  const uint16x8_t t89_sat = vqsubq_u16(vreinterpretq_u16_s16(t87), k13770);
-  const uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
+  int16x8_t t80 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_2),
+      (int16_t)t14);
+  int16x8_t t81 = vmlaq_n_s16(t80, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
+  int16x8_t t82 = vmlaq_n_s16(t81, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
+  int16x8_t t83 = vmlaq_n_s16(t82, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
+  int16x8_t t84 = vmlaq_n_s16(t83, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
+  int16x8_t t85 = vmlaq_n_s16(t84, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
+  int16x8_t t86 = vmlaq_n_s16(t85, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
+  uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  uint16x8_t t89_sat = vqsubq_u16(vreinterpretq_u16_s16(t87), k13770);
+  uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
   vst1_u8(&dst_row2[0], t90_sat);
-  const int16x8_t t101 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_2), (int16_t)t14);
-  const int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
-  const int16x8_t t103 = vmlaq_n_s16(t102, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
-  const int16x8_t t104 = vmlaq_n_s16(t103, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
-  const int16x8_t t105 = vmlaq_n_s16(t104, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
-  const int16x8_t t106 = vmlaq_n_s16(t105, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
-  const int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
-  const uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x8_t t108 = vmlaq_n_s16(t107, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
-  const uint16x8_t t110_sat = vqsubq_u16(vreinterpretq_u16_s16(t108), k13770);
-  const uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
+  int16x8_t t101 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_2),
+      (int16_t)t14);
+  int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
+  int16x8_t t103 = vmlaq_n_s16(t102, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
+  int16x8_t t104 = vmlaq_n_s16(t103, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
+  int16x8_t t105 = vmlaq_n_s16(t104, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
+  int16x8_t t106 = vmlaq_n_s16(t105, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
+  int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
+  uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x8_t t108 = vmlaq_n_s16(t107, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  uint16x8_t t110_sat = vqsubq_u16(vreinterpretq_u16_s16(t108), k13770);
+  uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
   vst1_u8(&dst_row3[0], t111_sat);
-  const int16x8_t t122 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_2), (int16_t)t14);
-  const int16x8_t t123 = vmlaq_n_s16(t122, vreinterpretq_s16_u16(pixels5_2), (int16_t)t17);
-  const int16x8_t t124 = vmlaq_n_s16(t123, vreinterpretq_s16_u16(pixels6_2), (int16_t)t20);
-  const int16x8_t t125 = vmlaq_n_s16(t124, vreinterpretq_s16_u16(pixels7_2), (int16_t)t23);
-  const int16x8_t t126 = vmlaq_n_s16(t125, vreinterpretq_s16_u16(pixels7_4), (int16_t)t26);
-  const int16x8_t t127 = vmlaq_n_s16(t126, vreinterpretq_s16_u16(pixels7_6), (int16_t)t29);
-  const int16x8_t t128 = vmlaq_n_s16(t127, vreinterpretq_s16_u16(pixels7_8), (int16_t)t32);
-  const uint8x8_t pixels7_9 = vld1_u8(&src_row8[0]);
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x8_t t129 = vmlaq_n_s16(t128, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
-  const uint16x8_t t131_sat = vqsubq_u16(vreinterpretq_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
+  int16x8_t t122 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_2),
+      (int16_t)t14);
+  int16x8_t t123 = vmlaq_n_s16(t122, vreinterpretq_s16_u16(pixels5_2), (int16_t)t17);
+  int16x8_t t124 = vmlaq_n_s16(t123, vreinterpretq_s16_u16(pixels6_2), (int16_t)t20);
+  int16x8_t t125 = vmlaq_n_s16(t124, vreinterpretq_s16_u16(pixels7_2), (int16_t)t23);
+  int16x8_t t126 = vmlaq_n_s16(t125, vreinterpretq_s16_u16(pixels7_4), (int16_t)t26);
+  int16x8_t t127 = vmlaq_n_s16(t126, vreinterpretq_s16_u16(pixels7_6), (int16_t)t29);
+  int16x8_t t128 = vmlaq_n_s16(t127, vreinterpretq_s16_u16(pixels7_8), (int16_t)t32);
+  uint8x8_t pixels7_9 = vld1_u8(&src_row8[0]);
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x8_t t129 = vmlaq_n_s16(t128, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
+  uint16x8_t t131_sat = vqsubq_u16(vreinterpretq_u16_s16(t129), k13770);
+  uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
   vst1_u8(&dst_row4[0], t132_sat);
-  const int16x8_t t143 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t14);
-  const int16x8_t t144 = vmlaq_n_s16(t143, vreinterpretq_s16_u16(pixels6_2), (int16_t)t17);
-  const int16x8_t t145 = vmlaq_n_s16(t144, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
-  const int16x8_t t146 = vmlaq_n_s16(t145, vreinterpretq_s16_u16(pixels7_4), (int16_t)t23);
-  const int16x8_t t147 = vmlaq_n_s16(t146, vreinterpretq_s16_u16(pixels7_6), (int16_t)t26);
-  const int16x8_t t148 = vmlaq_n_s16(t147, vreinterpretq_s16_u16(pixels7_8), (int16_t)t29);
-  const int16x8_t t149 = vmlaq_n_s16(t148, vreinterpretq_s16_u16(pixels7_10), (int16_t)t32);
-  const uint8x8_t pixels7_11 = vld1_u8(&src_row9[0]);
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x8_t t150 = vmlaq_n_s16(t149, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
-  const uint16x8_t t152_sat = vqsubq_u16(vreinterpretq_u16_s16(t150), k13770);
-  const uint8x8_t t153_sat = vqrshrn_n_u16(t152_sat, 7);
+  int16x8_t t143 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_2),
+      (int16_t)t14);
+  int16x8_t t144 = vmlaq_n_s16(t143, vreinterpretq_s16_u16(pixels6_2), (int16_t)t17);
+  int16x8_t t145 = vmlaq_n_s16(t144, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
+  int16x8_t t146 = vmlaq_n_s16(t145, vreinterpretq_s16_u16(pixels7_4), (int16_t)t23);
+  int16x8_t t147 = vmlaq_n_s16(t146, vreinterpretq_s16_u16(pixels7_6), (int16_t)t26);
+  int16x8_t t148 = vmlaq_n_s16(t147, vreinterpretq_s16_u16(pixels7_8), (int16_t)t29);
+  int16x8_t t149 = vmlaq_n_s16(t148, vreinterpretq_s16_u16(pixels7_10), (int16_t)t32);
+  uint8x8_t pixels7_11 = vld1_u8(&src_row9[0]);
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x8_t t150 = vmlaq_n_s16(t149, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
+  uint16x8_t t152_sat = vqsubq_u16(vreinterpretq_u16_s16(t150), k13770);
+  uint8x8_t t153_sat = vqrshrn_n_u16(t152_sat, 7);
   vst1_u8(&dst_row5[0], t153_sat);
-  const int16x8_t t164 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_2), (int16_t)t14);
-  const int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_2), (int16_t)t17);
-  const int16x8_t t166 = vmlaq_n_s16(t165, vreinterpretq_s16_u16(pixels7_4), (int16_t)t20);
-  const int16x8_t t167 = vmlaq_n_s16(t166, vreinterpretq_s16_u16(pixels7_6), (int16_t)t23);
-  const int16x8_t t168 = vmlaq_n_s16(t167, vreinterpretq_s16_u16(pixels7_8), (int16_t)t26);
-  const int16x8_t t169 = vmlaq_n_s16(t168, vreinterpretq_s16_u16(pixels7_10), (int16_t)t29);
-  const int16x8_t t170 = vmlaq_n_s16(t169, vreinterpretq_s16_u16(pixels7_12), (int16_t)t32);
-  const uint8x8_t pixels7_13 = vld1_u8(&src_row10[0]);
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x8_t t171 = vmlaq_n_s16(t170, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
-  const uint16x8_t t173_sat = vqsubq_u16(vreinterpretq_u16_s16(t171), k13770);
-  const uint8x8_t t174_sat = vqrshrn_n_u16(t173_sat, 7);
+  int16x8_t t164 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_2),
+      (int16_t)t14);
+  int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_2), (int16_t)t17);
+  int16x8_t t166 = vmlaq_n_s16(t165, vreinterpretq_s16_u16(pixels7_4), (int16_t)t20);
+  int16x8_t t167 = vmlaq_n_s16(t166, vreinterpretq_s16_u16(pixels7_6), (int16_t)t23);
+  int16x8_t t168 = vmlaq_n_s16(t167, vreinterpretq_s16_u16(pixels7_8), (int16_t)t26);
+  int16x8_t t169 = vmlaq_n_s16(t168, vreinterpretq_s16_u16(pixels7_10), (int16_t)t29);
+  int16x8_t t170 = vmlaq_n_s16(t169, vreinterpretq_s16_u16(pixels7_12), (int16_t)t32);
+  uint8x8_t pixels7_13 = vld1_u8(&src_row10[0]);
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x8_t t171 = vmlaq_n_s16(t170, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
+  uint16x8_t t173_sat = vqsubq_u16(vreinterpretq_u16_s16(t171), k13770);
+  uint8x8_t t174_sat = vqrshrn_n_u16(t173_sat, 7);
   vst1_u8(&dst_row6[0], t174_sat);
-  const int16x8_t t185 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t14);
-  const int16x8_t t186 = vmlaq_n_s16(t185, vreinterpretq_s16_u16(pixels7_4), (int16_t)t17);
-  const int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_6), (int16_t)t20);
-  const int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_8), (int16_t)t23);
-  const int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_10), (int16_t)t26);
-  const int16x8_t t190 = vmlaq_n_s16(t189, vreinterpretq_s16_u16(pixels7_12), (int16_t)t29);
-  const int16x8_t t191 = vmlaq_n_s16(t190, vreinterpretq_s16_u16(pixels7_14), (int16_t)t32);
-  const uint8x8_t pixels7_15 = vld1_u8(&src_row11[0]);
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x8_t t192 = vmlaq_n_s16(t191, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
-  const uint16x8_t t194_sat = vqsubq_u16(vreinterpretq_u16_s16(t192), k13770);
-  const uint8x8_t t195_sat = vqrshrn_n_u16(t194_sat, 7);
+  int16x8_t t185 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_2),
+      (int16_t)t14);
+  int16x8_t t186 = vmlaq_n_s16(t185, vreinterpretq_s16_u16(pixels7_4), (int16_t)t17);
+  int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_6), (int16_t)t20);
+  int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_8), (int16_t)t23);
+  int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_10), (int16_t)t26);
+  int16x8_t t190 = vmlaq_n_s16(t189, vreinterpretq_s16_u16(pixels7_12), (int16_t)t29);
+  int16x8_t t191 = vmlaq_n_s16(t190, vreinterpretq_s16_u16(pixels7_14), (int16_t)t32);
+  uint8x8_t pixels7_15 = vld1_u8(&src_row11[0]);
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x8_t t192 = vmlaq_n_s16(t191, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
+  uint16x8_t t194_sat = vqsubq_u16(vreinterpretq_u16_s16(t192), k13770);
+  uint8x8_t t195_sat = vqrshrn_n_u16(t194_sat, 7);
   vst1_u8(&dst_row7[0], t195_sat);
 }
 
@@ -284,7 +284,7 @@ void daedalus_vp9_mc_8v__vector_sub8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash a04ab0d952e7aa33
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash edaa1cc8fb715f1d
  */
 static inline void one_item_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -302,85 +302,85 @@ static inline void one_item_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_2), (int16_t)t14);
-  const uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
-  const uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
-  const uint8x8_t pixels3 = vld1_u8(&src[0]);
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
-  const uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
-  const uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
-  const uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
-  const uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
-  const uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      (int16_t)t14);
+  uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  uint8x8_t pixels3 = vld1_u8(&src[0]);
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
+  uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
+  uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
+  uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   vst1_u8(&dst[0], t48_sat);
-  const int16x8_t t59 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_2), (int16_t)t14);
-  const int16x8_t t60 = vmlaq_n_s16(t59, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
-  const int16x8_t t61 = vmlaq_n_s16(t60, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
-  const int16x8_t t62 = vmlaq_n_s16(t61, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
-  const int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
-  const int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
-  const int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
-  const uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
-  const uint16x8_t t68_sat = vqsubq_u16(vreinterpretq_u16_s16(t66), k13770);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
+  int16x8_t t59 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_2),
+      (int16_t)t14);
+  int16x8_t t60 = vmlaq_n_s16(t59, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
+  int16x8_t t61 = vmlaq_n_s16(t60, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
+  int16x8_t t62 = vmlaq_n_s16(t61, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
+  int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
+  int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
+  int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
+  uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  uint16x8_t t68_sat = vqsubq_u16(vreinterpretq_u16_s16(t66), k13770);
+  uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
   vst1_u8(&dst_row1[0], t69_sat);
-  const int16x8_t t80 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_2), (int16_t)t14);
-  const int16x8_t t81 = vmlaq_n_s16(t80, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
-  const int16x8_t t82 = vmlaq_n_s16(t81, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
-  const int16x8_t t83 = vmlaq_n_s16(t82, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
-  const int16x8_t t84 = vmlaq_n_s16(t83, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
-  const int16x8_t t85 = vmlaq_n_s16(t84, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
-  const int16x8_t t86 = vmlaq_n_s16(t85, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
-  const uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
-  const uint16x8_t t89_sat = vqsubq_u16(vreinterpretq_u16_s16(t87), k13770);
-  const uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
+  int16x8_t t80 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_2),
+      (int16_t)t14);
+  int16x8_t t81 = vmlaq_n_s16(t80, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
+  int16x8_t t82 = vmlaq_n_s16(t81, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
+  int16x8_t t83 = vmlaq_n_s16(t82, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
+  int16x8_t t84 = vmlaq_n_s16(t83, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
+  int16x8_t t85 = vmlaq_n_s16(t84, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
+  int16x8_t t86 = vmlaq_n_s16(t85, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
+  uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  uint16x8_t t89_sat = vqsubq_u16(vreinterpretq_u16_s16(t87), k13770);
+  uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
   vst1_u8(&dst_row2[0], t90_sat);
-  const int16x8_t t101 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_2), (int16_t)t14);
-  const int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
-  const int16x8_t t103 = vmlaq_n_s16(t102, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
-  const int16x8_t t104 = vmlaq_n_s16(t103, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
-  const int16x8_t t105 = vmlaq_n_s16(t104, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
-  const int16x8_t t106 = vmlaq_n_s16(t105, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
-  const int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
-  const uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x8_t t108 = vmlaq_n_s16(t107, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
-  const uint16x8_t t110_sat = vqsubq_u16(vreinterpretq_u16_s16(t108), k13770);
-  const uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
+  int16x8_t t101 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_2),
+      (int16_t)t14);
+  int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
+  int16x8_t t103 = vmlaq_n_s16(t102, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
+  int16x8_t t104 = vmlaq_n_s16(t103, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
+  int16x8_t t105 = vmlaq_n_s16(t104, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
+  int16x8_t t106 = vmlaq_n_s16(t105, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
+  int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
+  uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x8_t t108 = vmlaq_n_s16(t107, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  uint16x8_t t110_sat = vqsubq_u16(vreinterpretq_u16_s16(t108), k13770);
+  uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
   vst1_u8(&dst_row3[0], t111_sat);
 }
 
@@ -414,50 +414,50 @@ void daedalus_vp9_mc_8v__vector_sub4(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class full, input hash ee55ea03ba28cc58
+ * Class full, input hash 1e1d3a8642dcbeb0
  */
 static inline void one_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 = vld1_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x8_t pixels1 = vld1_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 = vld1_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      uint8x8_t pixels1 = vld1_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 = vld1_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
+      uint8x8_t pixels2 = vld1_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels3_2),
+      uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels3_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 = vld1_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels4_2),
+      uint8x8_t pixels4 = vld1_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels4_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 = vld1_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels5_2),
+      uint8x8_t pixels5 = vld1_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels5_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 = vld1_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
+      uint8x8_t pixels6 = vld1_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 = vld1_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
+      uint8x8_t pixels7 = vld1_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
+      uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
       vst1_u8(&dst[y * dst_stride], t49_sat);
     }
   }

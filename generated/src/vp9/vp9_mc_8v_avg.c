@@ -80,31 +80,31 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 8e0f2216bb036edf
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash cc313a494d3b244e
  */
 static inline void one_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -149,31 +149,31 @@ void daedalus_vp9_mc_8v_avg__c_sub8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 847a4f46cd1f5415
+ * Class rows8 (8 <= rows <= 8), input hash 364cf06022d431e5
  */
 static inline void one_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -218,31 +218,31 @@ void daedalus_vp9_mc_8v_avg__c_rows8(const daedalus_buffer *buffers, const void 
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 121d5359f01fc13c
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 2a8d71e5d3ea1b7b
  */
 static inline void one_item_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
   /* stage 1 of 1: y = 0..3, x = 0..7; writes dst */
   for (int y = 0; y < 4; y++) {
     for (int x = 0; x < 8; x++) {
-      const int32_t pixels0 = src[(y - 3) * src_stride + x];
-      const int32_t pixels1 = src[(y - 2) * src_stride + x];
-      const int32_t pixels2 = src[(y - 1) * src_stride + x];
-      const int32_t pixels3 = src[y * src_stride + x];
-      const int32_t pixels4 = src[(y + 1) * src_stride + x];
-      const int32_t pixels5 = src[(y + 2) * src_stride + x];
-      const int32_t pixels6 = src[(y + 3) * src_stride + x];
-      const int32_t pixels7 = src[(y + 4) * src_stride + x];
-      const int32_t t12 = (filter * 16) + my;
-      const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0,
-          63)][0]) + (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
+      int32_t pixels0 = src[(y - 3) * src_stride + x];
+      int32_t pixels1 = src[(y - 2) * src_stride + x];
+      int32_t pixels2 = src[(y - 1) * src_stride + x];
+      int32_t pixels3 = src[y * src_stride + x];
+      int32_t pixels4 = src[(y + 1) * src_stride + x];
+      int32_t pixels5 = src[(y + 2) * src_stride + x];
+      int32_t pixels6 = src[(y + 3) * src_stride + x];
+      int32_t pixels7 = src[(y + 4) * src_stride + x];
+      int32_t t12 = (filter * 16) + my;
+      int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t12, 0, 63)][0]) +
+          (pixels1 * taps_table[daedalus_clip(t12, 0, 63)][1])) +
           (pixels2 * taps_table[daedalus_clip(t12, 0, 63)][2])) +
           (pixels3 * taps_table[daedalus_clip(t12, 0, 63)][3])) +
           (pixels4 * taps_table[daedalus_clip(t12, 0, 63)][4])) +
           (pixels5 * taps_table[daedalus_clip(t12, 0, 63)][5])) +
           (pixels6 * taps_table[daedalus_clip(t12, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t12, 0, 63)][7])) + 64) >> 7, 0, 255);
-      const int32_t t47 = dst[y * dst_stride + x];
+      int32_t t47 = dst[y * dst_stride + x];
       dst[y * dst_stride + x] = (uint8_t)(((t47 + out) + 1) >> 1);
     }
   }
@@ -278,33 +278,33 @@ void daedalus_vp9_mc_8v_avg__c_sub4(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 22ce1b3903213338
+ * Class full, input hash 704f7f1148fab609
  */
 static inline void one_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 8; x++) {
-        const int32_t pixels0 = src[(y - 3) * src_stride + x];
-        const int32_t pixels1 = src[(y - 2) * src_stride + x];
-        const int32_t pixels2 = src[(y - 1) * src_stride + x];
-        const int32_t pixels3 = src[y * src_stride + x];
-        const int32_t pixels4 = src[(y + 1) * src_stride + x];
-        const int32_t pixels5 = src[(y + 2) * src_stride + x];
-        const int32_t pixels6 = src[(y + 3) * src_stride + x];
-        const int32_t pixels7 = src[(y + 4) * src_stride + x];
-        const int32_t t13 = (filter * 16) + my;
-        const int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0,
-            63)][0]) + (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
+        int32_t pixels0 = src[(y - 3) * src_stride + x];
+        int32_t pixels1 = src[(y - 2) * src_stride + x];
+        int32_t pixels2 = src[(y - 1) * src_stride + x];
+        int32_t pixels3 = src[y * src_stride + x];
+        int32_t pixels4 = src[(y + 1) * src_stride + x];
+        int32_t pixels5 = src[(y + 2) * src_stride + x];
+        int32_t pixels6 = src[(y + 3) * src_stride + x];
+        int32_t pixels7 = src[(y + 4) * src_stride + x];
+        int32_t t13 = (filter * 16) + my;
+        int32_t out = daedalus_clip((((((((((pixels0 * taps_table[daedalus_clip(t13, 0, 63)][0]) +
+            (pixels1 * taps_table[daedalus_clip(t13, 0, 63)][1])) +
             (pixels2 * taps_table[daedalus_clip(t13, 0, 63)][2])) +
             (pixels3 * taps_table[daedalus_clip(t13, 0, 63)][3])) +
             (pixels4 * taps_table[daedalus_clip(t13, 0, 63)][4])) +
             (pixels5 * taps_table[daedalus_clip(t13, 0, 63)][5])) +
             (pixels6 * taps_table[daedalus_clip(t13, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t13, 0, 63)][7])) + 64) >> 7, 0, 255);
-        const int32_t t48 = dst[y * dst_stride + x];
+        int32_t t48 = dst[y * dst_stride + x];
         dst[y * dst_stride + x] = (uint8_t)(((t48 + out) + 1) >> 1);
       }
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 1c733828e91897da
+ * Class sub8 (8 <= rows <= 8 and 1 <= my <= 15), input hash 8fafa525ce05fc58
  */
 static inline void one_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -107,157 +107,157 @@ static inline void one_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_2), (int16_t)t14);
-  const uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
-  const uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
-  const uint8x8_t pixels3 = vld1_u8(&src[0]);
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
-  const uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
-  const uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
-  const uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
-  const uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
-  const uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  const uint8x8_t t50 = vld1_u8(&dst[0]);
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      (int16_t)t14);
+  uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  uint8x8_t pixels3 = vld1_u8(&src[0]);
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
+  uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
+  uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
+  uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint8x8_t t50 = vld1_u8(&dst[0]);
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   vst1_u8(&dst[0], t52);
-  const int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_2), (int16_t)t14);
-  const int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
-  const int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
-  const int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
-  const int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
-  const int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
-  const int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
-  const uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x8_t t69 = vmlaq_n_s16(t68, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
-  const uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69), k13770);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
-  const uint8x8_t t74 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_2),
+      (int16_t)t14);
+  int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
+  int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
+  int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
+  int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
+  int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
+  int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
+  uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x8_t t69 = vmlaq_n_s16(t68, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69), k13770);
+  uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
+  uint8x8_t t74 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   vst1_u8(&dst_row1[0], t76);
-  const int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_2), (int16_t)t14);
-  const int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
-  const int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
-  const int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
-  const int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
-  const int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
-  const int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
-  const uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
-  const uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
-  const uint8x8_t t98 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
+  int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_2),
+      (int16_t)t14);
+  int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
+  int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
+  int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
+  int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
+  int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
+  int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
+  uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770);
+  uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
+  uint8x8_t t98 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
   vst1_u8(&dst_row2[0], t100);
-  const int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_2), (int16_t)t14);
-  const int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
-  const int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
-  const int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
-  const int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
-  const int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
-  const int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
-  const uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
-  const uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
-  const uint8x8_t t122 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
+  int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_2),
+      (int16_t)t14);
+  int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
+  int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
+  int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
+  int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
+  int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
+  int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
+  uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770);
+  uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
+  uint8x8_t t122 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
   vst1_u8(&dst_row3[0], t124);
-  const int16x8_t t134 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_2), (int16_t)t14);
-  const int16x8_t t135 = vmlaq_n_s16(t134, vreinterpretq_s16_u16(pixels5_2), (int16_t)t17);
-  const int16x8_t t136 = vmlaq_n_s16(t135, vreinterpretq_s16_u16(pixels6_2), (int16_t)t20);
-  const int16x8_t t137 = vmlaq_n_s16(t136, vreinterpretq_s16_u16(pixels7_2), (int16_t)t23);
-  const int16x8_t t138 = vmlaq_n_s16(t137, vreinterpretq_s16_u16(pixels7_4), (int16_t)t26);
-  const int16x8_t t139 = vmlaq_n_s16(t138, vreinterpretq_s16_u16(pixels7_6), (int16_t)t29);
-  const int16x8_t t140 = vmlaq_n_s16(t139, vreinterpretq_s16_u16(pixels7_8), (int16_t)t32);
-  const uint8x8_t pixels7_9 = vld1_u8(&src_row8[0]);
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x8_t t141 = vmlaq_n_s16(t140, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
-  const uint16x8_t t143_sat = vqsubq_u16(vreinterpretq_u16_s16(t141), k13770);
-  const uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
-  const uint8x8_t t146 = vld1_u8(&dst_row4[0]);
-  const uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
+  int16x8_t t134 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels4_2),
+      (int16_t)t14);
+  int16x8_t t135 = vmlaq_n_s16(t134, vreinterpretq_s16_u16(pixels5_2), (int16_t)t17);
+  int16x8_t t136 = vmlaq_n_s16(t135, vreinterpretq_s16_u16(pixels6_2), (int16_t)t20);
+  int16x8_t t137 = vmlaq_n_s16(t136, vreinterpretq_s16_u16(pixels7_2), (int16_t)t23);
+  int16x8_t t138 = vmlaq_n_s16(t137, vreinterpretq_s16_u16(pixels7_4), (int16_t)t26);
+  int16x8_t t139 = vmlaq_n_s16(t138, vreinterpretq_s16_u16(pixels7_6), (int16_t)t29);
+  int16x8_t t140 = vmlaq_n_s16(t139, vreinterpretq_s16_u16(pixels7_8), (int16_t)t32);
+  uint8x8_t pixels7_9 = vld1_u8(&src_row8[0]);
+  uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
+  int16x8_t t141 = vmlaq_n_s16(t140, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
+  uint16x8_t t143_sat = vqsubq_u16(vreinterpretq_u16_s16(t141), k13770);
+  uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
+  uint8x8_t t146 = vld1_u8(&dst_row4[0]);
+  uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
   vst1_u8(&dst_row4[0], t148);
-  const int16x8_t t158 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t14);
-  const int16x8_t t159 = vmlaq_n_s16(t158, vreinterpretq_s16_u16(pixels6_2), (int16_t)t17);
-  const int16x8_t t160 = vmlaq_n_s16(t159, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
-  const int16x8_t t161 = vmlaq_n_s16(t160, vreinterpretq_s16_u16(pixels7_4), (int16_t)t23);
-  const int16x8_t t162 = vmlaq_n_s16(t161, vreinterpretq_s16_u16(pixels7_6), (int16_t)t26);
-  const int16x8_t t163 = vmlaq_n_s16(t162, vreinterpretq_s16_u16(pixels7_8), (int16_t)t29);
-  const int16x8_t t164 = vmlaq_n_s16(t163, vreinterpretq_s16_u16(pixels7_10), (int16_t)t32);
-  const uint8x8_t pixels7_11 = vld1_u8(&src_row9[0]);
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
-  const uint16x8_t t167_sat = vqsubq_u16(vreinterpretq_u16_s16(t165), k13770);
-  const uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
-  const uint8x8_t t170 = vld1_u8(&dst_row5[0]);
-  const uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
+  int16x8_t t158 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels5_2),
+      (int16_t)t14);
+  int16x8_t t159 = vmlaq_n_s16(t158, vreinterpretq_s16_u16(pixels6_2), (int16_t)t17);
+  int16x8_t t160 = vmlaq_n_s16(t159, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
+  int16x8_t t161 = vmlaq_n_s16(t160, vreinterpretq_s16_u16(pixels7_4), (int16_t)t23);
+  int16x8_t t162 = vmlaq_n_s16(t161, vreinterpretq_s16_u16(pixels7_6), (int16_t)t26);
+  int16x8_t t163 = vmlaq_n_s16(t162, vreinterpretq_s16_u16(pixels7_8), (int16_t)t29);
+  int16x8_t t164 = vmlaq_n_s16(t163, vreinterpretq_s16_u16(pixels7_10), (int16_t)t32);
+  uint8x8_t pixels7_11 = vld1_u8(&src_row9[0]);
+  uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
+  int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
+  uint16x8_t t167_sat = vqsubq_u16(vreinterpretq_u16_s16(t165), k13770);
+  uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
+  uint8x8_t t170 = vld1_u8(&dst_row5[0]);
+  uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
   vst1_u8(&dst_row5[0], t172);
-  const int16x8_t t182 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_2), (int16_t)t14);
-  const int16x8_t t183 = vmlaq_n_s16(t182, vreinterpretq_s16_u16(pixels7_2), (int16_t)t17);
-  const int16x8_t t184 = vmlaq_n_s16(t183, vreinterpretq_s16_u16(pixels7_4), (int16_t)t20);
-  const int16x8_t t185 = vmlaq_n_s16(t184, vreinterpretq_s16_u16(pixels7_6), (int16_t)t23);
-  const int16x8_t t186 = vmlaq_n_s16(t185, vreinterpretq_s16_u16(pixels7_8), (int16_t)t26);
-  const int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_10), (int16_t)t29);
-  const int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_12), (int16_t)t32);
-  const uint8x8_t pixels7_13 = vld1_u8(&src_row10[0]);
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
-  const uint16x8_t t191_sat = vqsubq_u16(vreinterpretq_u16_s16(t189), k13770);
-  const uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
-  const uint8x8_t t194 = vld1_u8(&dst_row6[0]);
-  const uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
+  int16x8_t t182 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels6_2),
+      (int16_t)t14);
+  int16x8_t t183 = vmlaq_n_s16(t182, vreinterpretq_s16_u16(pixels7_2), (int16_t)t17);
+  int16x8_t t184 = vmlaq_n_s16(t183, vreinterpretq_s16_u16(pixels7_4), (int16_t)t20);
+  int16x8_t t185 = vmlaq_n_s16(t184, vreinterpretq_s16_u16(pixels7_6), (int16_t)t23);
+  int16x8_t t186 = vmlaq_n_s16(t185, vreinterpretq_s16_u16(pixels7_8), (int16_t)t26);
+  int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_10), (int16_t)t29);
+  int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_12), (int16_t)t32);
+  uint8x8_t pixels7_13 = vld1_u8(&src_row10[0]);
+  uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
+  int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
+  uint16x8_t t191_sat = vqsubq_u16(vreinterpretq_u16_s16(t189), k13770);
+  uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
+  uint8x8_t t194 = vld1_u8(&dst_row6[0]);
+  uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
   vst1_u8(&dst_row6[0], t196);
-  const int16x8_t t206 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t14);
-  const int16x8_t t207 = vmlaq_n_s16(t206, vreinterpretq_s16_u16(pixels7_4), (int16_t)t17);
-  const int16x8_t t208 = vmlaq_n_s16(t207, vreinterpretq_s16_u16(pixels7_6), (int16_t)t20);
-  const int16x8_t t209 = vmlaq_n_s16(t208, vreinterpretq_s16_u16(pixels7_8), (int16_t)t23);
-  const int16x8_t t210 = vmlaq_n_s16(t209, vreinterpretq_s16_u16(pixels7_10), (int16_t)t26);
-  const int16x8_t t211 = vmlaq_n_s16(t210, vreinterpretq_s16_u16(pixels7_12), (int16_t)t29);
-  const int16x8_t t212 = vmlaq_n_s16(t211, vreinterpretq_s16_u16(pixels7_14), (int16_t)t32);
-  const uint8x8_t pixels7_15 = vld1_u8(&src_row11[0]);
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x8_t t213 = vmlaq_n_s16(t212, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
-  const uint16x8_t t215_sat = vqsubq_u16(vreinterpretq_u16_s16(t213), k13770);
-  const uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
-  const uint8x8_t t218 = vld1_u8(&dst_row7[0]);
-  const uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
+  int16x8_t t206 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels7_2),
+      (int16_t)t14);
+  int16x8_t t207 = vmlaq_n_s16(t206, vreinterpretq_s16_u16(pixels7_4), (int16_t)t17);
+  int16x8_t t208 = vmlaq_n_s16(t207, vreinterpretq_s16_u16(pixels7_6), (int16_t)t20);
+  int16x8_t t209 = vmlaq_n_s16(t208, vreinterpretq_s16_u16(pixels7_8), (int16_t)t23);
+  int16x8_t t210 = vmlaq_n_s16(t209, vreinterpretq_s16_u16(pixels7_10), (int16_t)t26);
+  int16x8_t t211 = vmlaq_n_s16(t210, vreinterpretq_s16_u16(pixels7_12), (int16_t)t29);
+  int16x8_t t212 = vmlaq_n_s16(t211, vreinterpretq_s16_u16(pixels7_14), (int16_t)t32);
+  uint8x8_t pixels7_15 = vld1_u8(&src_row11[0]);
+  uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
+  int16x8_t t213 = vmlaq_n_s16(t212, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
+  uint16x8_t t215_sat = vqsubq_u16(vreinterpretq_u16_s16(t213), k13770);
+  uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
+  uint8x8_t t218 = vld1_u8(&dst_row7[0]);
+  uint8x8_t t220 = vrhadd_u8(t218, t216_sat);
   vst1_u8(&dst_row7[0], t220);
 }
 
@@ -301,7 +301,7 @@ void daedalus_vp9_mc_8v_avg__vector_sub8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 503f5ccd113ecf09
+ * Class sub4 (4 <= rows <= 4 and 1 <= my <= 15), input hash 7e2b429992fed6ea
  */
 static inline void one_item_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my) {
@@ -319,93 +319,93 @@ static inline void one_item_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
-  const int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-  const uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_2), (int16_t)t14);
-  const uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
-  const uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
-  const uint8x8_t pixels3 = vld1_u8(&src[0]);
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
-  const uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
-  const uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
-  const uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
-  const uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
-  const uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  const uint8x8_t t50 = vld1_u8(&dst[0]);
-  const uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
+  int32_t t12 = (filter * 16) + my;
+  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
+  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
+  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
+  int32_t t23 = taps_table[daedalus_clip(t12, 0, 63)][3];
+  int32_t t26 = taps_table[daedalus_clip(t12, 0, 63)][4];
+  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
+  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
+  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
+  uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      (int16_t)t14);
+  uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
+  uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
+  uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  uint8x8_t pixels3 = vld1_u8(&src[0]);
+  uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+  int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels3_2), (int16_t)t23);
+  uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
+  uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+  int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels4_2), (int16_t)t26);
+  uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
+  uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+  int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels5_2), (int16_t)t29);
+  uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
+  uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
+  uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
+  uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
+  uint8x8_t t50 = vld1_u8(&dst[0]);
+  uint8x8_t t52 = vrhadd_u8(t50, t48_sat);
   vst1_u8(&dst[0], t52);
-  const int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_2), (int16_t)t14);
-  const int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
-  const int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
-  const int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
-  const int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
-  const int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
-  const int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
-  const uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x8_t t69 = vmlaq_n_s16(t68, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
-  const uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69), k13770);
-  const uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
-  const uint8x8_t t74 = vld1_u8(&dst_row1[0]);
-  const uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
+  int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels1_2),
+      (int16_t)t14);
+  int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
+  int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
+  int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_2), (int16_t)t23);
+  int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_2), (int16_t)t26);
+  int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(pixels6_2), (int16_t)t29);
+  int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
+  uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
+  uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
+  int16x8_t t69 = vmlaq_n_s16(t68, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69), k13770);
+  uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
+  uint8x8_t t74 = vld1_u8(&dst_row1[0]);
+  uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
   vst1_u8(&dst_row1[0], t76);
-  const int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_2), (int16_t)t14);
-  const int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
-  const int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
-  const int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
-  const int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
-  const int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
-  const int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
-  const uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
-  const uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770);
-  const uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
-  const uint8x8_t t98 = vld1_u8(&dst_row2[0]);
-  const uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
+  int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels2_2),
+      (int16_t)t14);
+  int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
+  int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
+  int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_2), (int16_t)t23);
+  int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_2), (int16_t)t26);
+  int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_2), (int16_t)t29);
+  int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
+  uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
+  uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
+  int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770);
+  uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
+  uint8x8_t t98 = vld1_u8(&dst_row2[0]);
+  uint8x8_t t100 = vrhadd_u8(t98, t96_sat);
   vst1_u8(&dst_row2[0], t100);
-  const int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_2), (int16_t)t14);
-  const int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
-  const int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
-  const int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
-  const int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
-  const int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
-  const int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
-  const uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
-  const uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770);
-  const uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
-  const uint8x8_t t122 = vld1_u8(&dst_row3[0]);
-  const uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
+  int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels3_2),
+      (int16_t)t14);
+  int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
+  int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
+  int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_2), (int16_t)t23);
+  int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_2), (int16_t)t26);
+  int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_4), (int16_t)t29);
+  int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
+  uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
+  uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
+  int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770);
+  uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
+  uint8x8_t t122 = vld1_u8(&dst_row3[0]);
+  uint8x8_t t124 = vrhadd_u8(t122, t120_sat);
   vst1_u8(&dst_row3[0], t124);
 }
 
@@ -440,52 +440,52 @@ void daedalus_vp9_mc_8v_avg__vector_sub4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 98b89ea3935d8d57
+ * Class full, input hash 5cdd202a6e4d14bd
  */
 static inline void one_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
-      const int32_t t13 = (filter * 16) + my;
-      const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      const uint8x8_t pixels0 = vld1_u8(&src[(y - 3) * src_stride]);
-      const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      const int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      const uint8x8_t pixels1 = vld1_u8(&src[(y - 2) * src_stride]);
-      const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
+      int32_t t13 = (filter * 16) + my;
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      uint8x8_t pixels0 = vld1_u8(&src[(y - 3) * src_stride]);
+      uint16x8_t pixels0_2 = vmovl_u8(pixels0);
+      int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      uint8x8_t pixels1 = vld1_u8(&src[(y - 2) * src_stride]);
+      uint16x8_t pixels1_2 = vmovl_u8(pixels1);
+      int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      const uint8x8_t pixels2 = vld1_u8(&src[(y - 1) * src_stride]);
-      const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      const int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
+      uint8x8_t pixels2 = vld1_u8(&src[(y - 1) * src_stride]);
+      uint16x8_t pixels2_2 = vmovl_u8(pixels2);
+      int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      const uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
-      const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      const int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels3_2),
+      uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x8_t t42 = vmlaq_n_s16(t41, vreinterpretq_s16_u16(pixels3_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
-      const uint8x8_t pixels4 = vld1_u8(&src[(y + 1) * src_stride]);
-      const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      const int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels4_2),
+      uint8x8_t pixels4 = vld1_u8(&src[(y + 1) * src_stride]);
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x8_t t43 = vmlaq_n_s16(t42, vreinterpretq_s16_u16(pixels4_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
-      const uint8x8_t pixels5 = vld1_u8(&src[(y + 2) * src_stride]);
-      const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels5_2),
+      uint8x8_t pixels5 = vld1_u8(&src[(y + 2) * src_stride]);
+      uint16x8_t pixels5_2 = vmovl_u8(pixels5);
+      int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels5_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      const uint8x8_t pixels6 = vld1_u8(&src[(y + 3) * src_stride]);
-      const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
+      uint8x8_t pixels6 = vld1_u8(&src[(y + 3) * src_stride]);
+      uint16x8_t pixels6_2 = vmovl_u8(pixels6);
+      int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      const uint8x8_t pixels7 = vld1_u8(&src[(y + 4) * src_stride]);
-      const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      const int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
+      uint8x8_t pixels7 = vld1_u8(&src[(y + 4) * src_stride]);
+      uint16x8_t pixels7_2 = vmovl_u8(pixels7);
+      int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
           (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      const uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
-      const uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
-      const uint8x8_t t51 = vld1_u8(&dst[y * dst_stride]);
-      const uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
+      uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
+      uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
+      uint8x8_t t51 = vld1_u8(&dst[y * dst_stride]);
+      uint8x8_t t53 = vrhadd_u8(t51, t49_sat);
       vst1_u8(&dst[y * dst_stride], t53);
     }
   }

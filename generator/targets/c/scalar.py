@@ -110,7 +110,7 @@ class Scalars:
         plain = self._inline or re.fullmatch(r"\w+", expr) is not None
         if not plain and (node.op is Op.LOAD or node.name or self._uses[node] > 1):
             name = self.names.fresh(node.name or f"t{node.seq}")
-            self.lines.append(f"const {self.c_type(node)} {name} = {expr};")
+            self.lines.append(f"{self.c_type(node)} {name} = {expr};")
             expr, atomic = name, True
         self._text[node] = expr
         if atomic:

@@ -23,6 +23,7 @@ from pathlib import Path
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, can_keep
 from daedalus.generator.targets.glsl.views import ALIASED
+from daedalus.generator.targets.gpu import packed
 
 TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")
 PINNED = "glslang 11:12.0.0, SPIRV-Tools v2023.1"
@@ -97,12 +98,12 @@ class Modules:
             return None
         found = re.search(
             rf"; of GLSL (\w+) by (.+) \*/\nconst daedalus_gpu_code {name} = {{"
-            r"\n *\.spirv = \(const uint32_t\[\]\){([\d,\s]*)}",
+            r"\n *\.packed = \(const char \*const\[\]\){([^}]*)}",
             file.read_text(),
         )
         if not found or found[1] != digest(glsl):
             return None
-        return Module(tuple(int(w) for w in found[3].split(",")[:-1]), found[2])
+        return Module(packed.module_of(found[3]), found[2])
 
 
 def digest(glsl: str) -> str:

@@ -7,13 +7,8 @@ _WIDTH = 96  # of a line
 
 
 def decimal(words: Iterable[int]) -> list[str]:
-    """In decimal, which for words of SPIR-V is half as long as in hexadecimal."""
+    """In decimal."""
     return lines(map(str, words))
-
-
-def hexadecimal(words: Iterable[int]) -> list[str]:
-    """In hexadecimal, all digits of 64 bits."""
-    return lines(f"0x{w:016x}" for w in words)
 
 
 def lines(elements: Iterable[str]) -> list[str]:

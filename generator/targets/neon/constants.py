@@ -42,5 +42,5 @@ class ConstantLanes:
                 out.append(f"static const {elem} {name}_values[{128 // width}] = {{{entries}}};")
                 vtype = f"{elem[:-2]}x{128 // width}_t"
                 load = f"vld1q_{sign}{width}({name}_values)"
-                out.append(f"const {vtype} {name} = daedalus_whole_{sign}{width}({load});")
+                out.append(f"{vtype} {name} = daedalus_whole_{sign}{width}({load});")
         return out

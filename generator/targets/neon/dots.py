@@ -74,7 +74,7 @@ class Dots:
         """A vector that all dot products of the stage share."""
         if text not in self._shared:
             name = self._shared[text] = self.scope.names.fresh(wanted)
-            out.lines.append(f"const {kind} {name} = {text};")
+            out.lines.append(f"{kind} {name} = {text};")
         return self._shared[text]
 
     def _tables(self, out: Lines, n: int, outputs: int) -> list[str]:

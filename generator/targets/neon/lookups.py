@@ -93,7 +93,7 @@ def _loaded(scope: Scope, out: Lines, wanted: str, begin: str, size: int, many: 
     name = scope.wide[key] = scope.names.fresh(f"{wanted}_table")
     kind = ctype("u", 8, 128).removesuffix("_t") + (f"x{many}_t" if many > 1 else "_t")
     value = parts[0] if many == 1 else f"{{{{{', '.join(parts)}}}}}"
-    out.lines.append(f"const {kind} {name} = {value};")
+    out.lines.append(f"{kind} {name} = {value};")
     return name
 
 

@@ -181,6 +181,6 @@ class Memory:
             assert place is not None
             regs = ", ".join(scope.typed(g, r, dtype) for g in values)
             name = scope.names.fresh("woven")
-            out.lines.append(f"const {vector} {name} = {{{{{regs}}}}};")
+            out.lines.append(f"{vector} {name} = {{{{{regs}}}}};")
             where = f"&{scope.element(b, place)}"
             out.lines.append(f"vst{k}{q}_{suffix(sign, width)}({where}, {name});")

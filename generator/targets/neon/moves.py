@@ -38,7 +38,7 @@ def load(scope: Scope, out: Lines, node: Node) -> Group:
     """The run, as a number of 64 bits."""
     name = scope.names.fresh(node.name or f"t{node.seq}")
     where = _where(scope, node.attr[0], node)
-    out.lines.append(f"const uint64_t {name} = *(const daedalus_any_u64 *)&{where};")
+    out.lines.append(f"uint64_t {name} = *(const daedalus_any_u64 *)&{where};")
     return Group((name,), scope.dtype(node).bits, "u")
 
 

@@ -44,7 +44,7 @@ def load(scope: Scope, out: Lines, node: Node) -> Group:
         vector = f"{'' if dtype.signed else 'u'}int{width}x{per}x{count}_t"
         row = scope.names.fresh(wanted)
         load_all = f"vld1q_{suffix(sign, width)}_x{count}(&{text(first)})"
-        out.lines.append(f"const {vector} {row} = {load_all};")
+        out.lines.append(f"{vector} {row} = {load_all};")
         return Group(tuple(f"{row}.val[{r}]" for r in range(count)), width, sign)
     names = []
     for r in range(count):

@@ -227,7 +227,7 @@ class Lines:
 
     def let(self, wanted: str, sign: str, width: int, bits: int, text: str) -> str:
         name = self._fresh(wanted)
-        self.lines.append(f"const {ctype(sign, width, bits)} {name} = {text};")
+        self.lines.append(f"{ctype(sign, width, bits)} {name} = {text};")
         return name
 
 

@@ -23,6 +23,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Operand,
     Payload,
     Program,
+    Source,
     Store,
     Uniform,
     Value,
@@ -213,3 +214,23 @@ def _forms(forms: Sequence[Form], plain: bool) -> tuple[NodeForm, ...]:
         )
         for f in dict.fromkeys(out)
     )
+
+
+def renamed(i: Instruction, names: dict[Value, Value]) -> Instruction:
+    """An instruction that reads other values."""
+
+    def source(s: Source) -> Source:
+        return replace(s, value=names.get(s.value, s.value)) if isinstance(s, Operand) else s
+
+    def value(v: Value) -> Value:
+        return names.get(v, v)
+
+    match i:
+        case Compute():
+            forms = tuple(Form(f.op, tuple(map(source, f.sources))) for f in i.forms)
+            return replace(i, forms=forms, old=None if i.old is None else value(i.old))
+        case Load() | LoadUnifa():
+            return replace(i, address=value(i.address))
+        case Store():
+            return replace(i, address=value(i.address), data=tuple(map(value, i.data)))
+    return i

@@ -12,17 +12,12 @@ results, one after the other: what is made of a value for one of them does for o
 
 from dataclasses import dataclass, field, replace
 
+from daedalus.generator.targets.qpu.lower import renamed
 from daedalus.generator.targets.qpu.virtual import (
     Compute,
-    Form,
     Instruction,
-    Load,
-    LoadUnifa,
     LoadUniform,
-    Operand,
     Program,
-    Source,
-    Store,
     Value,
 )
 
@@ -145,7 +140,7 @@ class _Moving:
                 copies.append(copy)
             copy.users.append(place)
             (name,) = copy.instruction.results()
-            place.instruction = _renamed(place.instruction, {made.result: name})
+            place.instruction = renamed(place.instruction, {made.result: name})
             place.reads = [v for v in place.reads if v != value]
         self._count()
         for place in inserted:
@@ -192,21 +187,3 @@ def _most_alive(body: list[Instruction], outside: set[Value]) -> int:
                 ends[last[v]] = ends.get(last[v], 0) + 1
         most = max(most, alive)
     return most
-
-
-def _renamed(i: Instruction, names: dict[Value, Value]) -> Instruction:
-    def source(s: Source) -> Source:
-        return replace(s, value=names.get(s.value, s.value)) if isinstance(s, Operand) else s
-
-    def value(v: Value) -> Value:
-        return names.get(v, v)
-
-    match i:
-        case Compute():
-            forms = tuple(Form(f.op, tuple(map(source, f.sources))) for f in i.forms)
-            return replace(i, forms=forms, old=None if i.old is None else value(i.old))
-        case Load() | LoadUnifa():
-            return replace(i, address=value(i.address))
-        case Store():
-            return replace(i, address=value(i.address), data=tuple(map(value, i.data)))
-    return i

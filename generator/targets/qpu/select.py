@@ -15,7 +15,9 @@ from daedalus.generator.passes.relative import relate_values
 from daedalus.generator.passes.signed_limits import limit_differences
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.gpu.record import Record
+from daedalus.generator.targets.qpu import machine
 from daedalus.generator.targets.qpu.alus import least
+from daedalus.generator.targets.qpu.aside import with_aside
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, Flags, Test
 from daedalus.generator.targets.qpu.dots import Dots
@@ -67,6 +69,7 @@ class How:
     shuffled temps stay in registers, and are moved between the elements that do an item
     lined    neighbouring elements read blocks together, and words are moved between them
     unifa    reads the record of a trip's only item once for all elements
+    aside    sets values aside in scratch memory, where so many registers do not hold them; 0: none
     """
 
     words: bool = False
@@ -78,6 +81,7 @@ class How:
     shuffled: bool = False
     lined: bool = False
     unifa: bool = False
+    aside: int = 0
 
 
 def how(options: Options) -> How:
@@ -87,6 +91,7 @@ def how(options: Options) -> How:
         shifted=options.choice("unaligned"), dots=options.choice("dot"),
         pairs=options.choice("pair"), shuffled=options.choice("shuffle"),
         lined=options.choice("joint_reads"), unifa=options.choice("record_once"),
+        aside=machine.registers(options.threads) if options.choice("aside") else 0,
     )  # fmt: skip
 
 
@@ -94,8 +99,17 @@ def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
     """The program of a kernel lowered for the QPU. Raises NotLowerable where there is none."""
     _refuse_unknown(kernel)
     if asked.pairs and _pays(kernel, asked):
-        return _programs(_related(kernel), name or kernel.id, asked)
-    return _programs(kernel, name or kernel.id, replace(asked, pairs=False))
+        made = _programs(_related(kernel), name or kernel.id, asked)
+    else:
+        made = _programs(kernel, name or kernel.id, replace(asked, pairs=False))
+    return _less_alive(made, asked.aside) if asked.aside else made
+
+
+def _less_alive(made: Selected, registers: int) -> Selected:
+    """The same with values set aside, few of them first."""
+    found = [x for p in made.programs for x in with_aside(p, made.scratch, registers)]
+    programs = tuple(program for program, _ in sorted(found, key=lambda x: x[1]))
+    return replace(made, programs=programs, scratch=max(scratch for _, scratch in found))
 
 
 def makes_pairs(lowered: Kernel, options: Options) -> bool:

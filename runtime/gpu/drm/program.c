@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/bound.h"
+#include "gpu/packed.h"
 #include "gpu/pool.h"
 
 /* A QPU fetches instructions and uniforms ahead: behind them is so much that can be read. */
@@ -112,13 +113,18 @@ int daedalus_rt_drm_program_make(daedalus_gpu_backend *backend, daedalus_gpu_pro
   const size_t constants_at =
       (code_bytes + READ_AHEAD + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
   const size_t constants_bytes = code->n_constants * sizeof(uint32_t);
-  const int error =
+  int error =
       daedalus_rt_gpu_pool_take(backend->pool, constants_at + constants_bytes, &program->block);
   if (error != 0) {
     program->block = NULL;
     return error;
   }
-  memcpy(program->block->map, code->words, code_bytes);
+  error = daedalus_rt_instructions(&backend->ctx->allocator, code, program->block->map);
+  if (error != 0) {
+    daedalus_rt_gpu_pool_give(backend->pool, program->block);
+    program->block = NULL;
+    return error;
+  }
   if (constants_bytes != 0) {
     memcpy(program->block->map + constants_at, code->constants, constants_bytes);
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/bound.h"
+#include "gpu/packed.h"
 #include "gpu/pool.h"
 
 int daedalus_rt_vk_pipelines_init(daedalus_vk_pipelines *pipelines, daedalus_vk_device *device,
@@ -217,6 +218,30 @@ static int make_constants(daedalus_vk_pipelines *pipelines, daedalus_vk_pipeline
   return 0;
 }
 
+/** The variant's module, for the caller to destroy. */
+static int make_module(daedalus_vk_device *device, const daedalus_gpu_code *code,
+                       VkShaderModule *module) {
+  const daedalus_allocator *allocator = &device->vk->ctx->allocator;
+  const size_t size = code->n_words * sizeof(uint32_t);
+  uint32_t *words = allocator->resize(allocator->user, NULL, size);
+  if (words == NULL) {
+    return -ENOMEM;
+  }
+  int error = daedalus_rt_spirv(allocator, code, words);
+  if (error == 0) {
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = size,
+        .pCode = words,
+    };
+    const VkResult result = device->vk->fn.CreateShaderModule(device->handle, &info, NULL, module);
+    error =
+        result == VK_SUCCESS ? 0 : daedalus_rt_vk_failed(device, "vkCreateShaderModule", result);
+  }
+  allocator->release(allocator->user, words);
+  return error;
+}
+
 int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_gpu_program *program) {
   daedalus_vk_pipeline *pipeline = (daedalus_vk_pipeline *)program;
   if (pipeline->handle != VK_NULL_HANDLE) {
@@ -224,23 +249,16 @@ int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_gpu_
   }
   daedalus_vk_device *device = pipelines->device;
   const daedalus_vk_functions *fn = &device->vk->fn;
-  const daedalus_gpu_code *code = pipeline->base.variant->gpu;
   int error = make_constants(pipelines, pipeline);
   if (error == 0) {
     error = make_layout(pipelines, pipeline);
   }
+  VkShaderModule module = VK_NULL_HANDLE;
+  if (error == 0) {
+    error = make_module(device, pipeline->base.variant->gpu, &module);
+  }
   if (error != 0) {
     return error;
-  }
-  const VkShaderModuleCreateInfo module_info = {
-      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-      .codeSize = code->n_words * sizeof(uint32_t),
-      .pCode = code->spirv,
-  };
-  VkShaderModule module;
-  VkResult result = fn->CreateShaderModule(device->handle, &module_info, NULL, &module);
-  if (result != VK_SUCCESS) {
-    return daedalus_rt_vk_failed(device, "vkCreateShaderModule", result);
   }
   const VkSpecializationMapEntry entry = {.constantID = 0, .size = sizeof(uint32_t)};
   const VkSpecializationInfo specialization = {
@@ -258,8 +276,8 @@ int daedalus_rt_vk_pipeline_make(daedalus_vk_pipelines *pipelines, daedalus_gpu_
                 .pSpecializationInfo = &specialization},
       .layout = pipeline->layout,
   };
-  result = fn->CreateComputePipelines(device->handle, pipelines->cache.handle, 1, &info, NULL,
-                                      &pipeline->handle);
+  const VkResult result = fn->CreateComputePipelines(device->handle, pipelines->cache.handle, 1,
+                                                     &info, NULL, &pipeline->handle);
   fn->DestroyShaderModule(device->handle, module, NULL);
   if (result != VK_SUCCESS) {
     pipeline->handle = VK_NULL_HANDLE;

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a struct below changes; the runtime refuses another one. */
-#define DAEDALUS_TABLE_VERSION 4
+#define DAEDALUS_TABLE_VERSION 5
 
 /** One buffer argument: where it starts and, for a plane, its stride. */
 typedef struct daedalus_buffer {
@@ -129,8 +129,9 @@ DAEDALUS_API extern uint32_t daedalus_cpu_features;
  * so any number of workgroups from ceil(n_items / items a workgroup) on will do.
  */
 typedef struct daedalus_gpu_code {
-  const uint32_t *spirv; /**< a SPIR-V 1.3 module with the entry point "main" */
-  size_t n_words;
+  const uint32_t *spirv; /**< a SPIR-V 1.3 module with the entry point "main"; NULL if `packed` */
+  const char *const *packed; /**< the module as runtime/gpu/packed.h says; NULL if not */
+  size_t n_words;            /**< of the module */
   const uint16_t *record;    /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
   size_t n_record;           /**< at least 1; a word may occur twice */
   const uint32_t *constants; /**< NULL where n_constants is 0 */
@@ -192,8 +193,9 @@ typedef struct daedalus_qpu_uniform {
  * behind the records as those of T trips take must lie below 2^32; they are not read.
  */
 typedef struct daedalus_qpu_code {
-  const uint64_t *words; /**< instructions */
-  size_t n_words;
+  const uint64_t *words;     /**< instructions; NULL if `packed` */
+  const char *const *packed; /**< they as runtime/gpu/packed.h says; NULL if not */
+  size_t n_words;            /**< how many instructions */
   const daedalus_qpu_uniform *uniforms;
   size_t n_uniforms;
   const uint16_t *record;    /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
