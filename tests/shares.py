@@ -2,9 +2,9 @@
 """Which tests a run takes, by what they cost: a pytest plugin.
 
 `costs.json` has the processor seconds of the tests that took more than `COSTLY`, as they were
-measured last. `--share 2/4` runs the second of four parts of these alone; what costs less, and what
-is new, always runs. So it does with tests that are marked `of_many`: hundreds alike, each of which
-costs little. The marker `costly` stands for both, so `-m "campaign or costly"` runs all.
+measured last. `--share 2/4` runs the second of four parts of these alone, and of those that are
+marked `of_many`: hundreds alike, each of which costs little. Other tests always run if they cost
+less, or are new. The marker `costly` stands for both kinds, so `-m "campaign or costly"` runs all.
 `--note-costs` writes down what the tests of this run took, builds in them included.
 """
 

@@ -2761,7 +2761,7 @@ static const daedalus_alias aliases[] = {
 #ifdef DAEDALUS_OTHERS
 #define CALL(name) static void name(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items)
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_cdef8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_cdef8_meta *)meta, meta_step); }
 ONE(daedalus_items_av1_cdef8)
 ONE(daedalus_items_av1_cdef8__c_inpri)
 ONE(daedalus_items_av1_cdef8__c_insec)
@@ -2787,7 +2787,7 @@ ONE(daedalus_items_av1_cdef8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((const uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((const uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items); }
 ONE(daedalus_items_av1_cdef_dir)
 ONE(daedalus_items_av1_cdef_dir__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2798,7 +2798,7 @@ ONE(daedalus_items_av1_cdef_dir__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_sgr8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_av1_sgr8_meta *)meta, meta_step); }
 ONE(daedalus_items_av1_sgr8)
 ONE(daedalus_items_av1_sgr8__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2809,7 +2809,7 @@ ONE(daedalus_items_av1_sgr8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_h264_deblock_luma_v_meta *)meta, meta_step); }
 ONE(daedalus_items_h264_deblock_luma_v)
 ONE(daedalus_items_h264_deblock_luma_v__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2821,7 +2821,7 @@ ONE(daedalus_items_h264_deblock_luma_v__vector_full_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items); }
 ONE(daedalus_items_h264_idct4)
 ONE(daedalus_items_h264_idct4__c_full)
 ONE(daedalus_items_h264_idct8)
@@ -2877,7 +2877,7 @@ ONE(daedalus_items_vp9_iwht4__vector_full_x2)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items); }
 ONE(daedalus_clearing_items_h264_idct4)
 ONE(daedalus_clearing_items_h264_idct4__c_full)
 ONE(daedalus_clearing_items_h264_idct8)
@@ -2932,7 +2932,7 @@ ONE(daedalus_clearing_items_vp9_iwht4__vector_full_x2)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items); }
 ONE(daedalus_items_h264_qpel_mc20)
 ONE(daedalus_items_h264_qpel_mc20__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2944,7 +2944,7 @@ ONE(daedalus_items_h264_qpel_mc20__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint8_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_nv12_meta *)meta, meta_step); }
 ONE(daedalus_items_sand128_nv12)
 ONE(daedalus_items_sand128_nv12__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2955,7 +2955,7 @@ ONE(daedalus_items_sand128_nv12__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_p010_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint32_t *)buffers[2].data, buffers[2].stride, steps[2], (const uint32_t *)buffers[3].data, buffers[3].stride, steps[3], n_items, (const daedalus_sand128_p010_meta *)meta, meta_step); }
 ONE(daedalus_items_sand128_p010)
 ONE(daedalus_items_sand128_p010__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -2966,7 +2966,7 @@ ONE(daedalus_items_sand128_p010__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg16_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg16_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg16)
 ONE(daedalus_items_vp9_avg16__c_rows8)
 ONE(daedalus_items_vp9_avg16__c_full)
@@ -2980,7 +2980,7 @@ ONE(daedalus_items_vp9_avg16__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; (void)meta; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; (void)meta; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_avg16__neon_rows8)
 ONE(daedalus_tall_vp9_avg32__neon_rows8)
@@ -3017,7 +3017,7 @@ ONE(daedalus_tall_vp9_copy64__c_rows8)
 ONE(daedalus_tall_vp9_copy8__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg32_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg32)
 ONE(daedalus_items_vp9_avg32__c_rows8)
 ONE(daedalus_items_vp9_avg32__c_full)
@@ -3031,7 +3031,7 @@ ONE(daedalus_items_vp9_avg32__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg4_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg4_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg4)
 ONE(daedalus_items_vp9_avg4__c_rows8)
 ONE(daedalus_items_vp9_avg4__c_rows4)
@@ -3048,7 +3048,7 @@ ONE(daedalus_items_vp9_avg4__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg64_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg64_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg64)
 ONE(daedalus_items_vp9_avg64__c_rows8)
 ONE(daedalus_items_vp9_avg64__c_full)
@@ -3062,7 +3062,7 @@ ONE(daedalus_items_vp9_avg64__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg8_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg8)
 ONE(daedalus_items_vp9_avg8__c_rows8)
 ONE(daedalus_items_vp9_avg8__c_rows4)
@@ -3079,7 +3079,7 @@ ONE(daedalus_items_vp9_avg8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy16_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy16_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy16)
 ONE(daedalus_items_vp9_copy16__c_rows8)
 ONE(daedalus_items_vp9_copy16__c_full)
@@ -3093,7 +3093,7 @@ ONE(daedalus_items_vp9_copy16__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy32_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy32)
 ONE(daedalus_items_vp9_copy32__c_rows8)
 ONE(daedalus_items_vp9_copy32__c_full)
@@ -3107,7 +3107,7 @@ ONE(daedalus_items_vp9_copy32__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy4_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy4_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy4)
 ONE(daedalus_items_vp9_copy4__c_rows8)
 ONE(daedalus_items_vp9_copy4__c_rows4)
@@ -3124,7 +3124,7 @@ ONE(daedalus_items_vp9_copy4__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy64_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy64_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy64)
 ONE(daedalus_items_vp9_copy64__c_rows8)
 ONE(daedalus_items_vp9_copy64__c_full)
@@ -3138,7 +3138,7 @@ ONE(daedalus_items_vp9_copy64__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy8_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy8)
 ONE(daedalus_items_vp9_copy8__c_rows8)
 ONE(daedalus_items_vp9_copy8__c_rows4)
@@ -3155,7 +3155,7 @@ ONE(daedalus_items_vp9_copy8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct16)
 ONE(daedalus_items_vp9_idct16__c_dc)
 ONE(daedalus_items_vp9_idct16__c_eob10)
@@ -3175,7 +3175,7 @@ ONE(daedalus_items_vp9_idct16__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_meta *)meta, meta_step); }
 ONE(daedalus_clearing_items_vp9_idct16)
 ONE(daedalus_clearing_items_vp9_idct16__c_dc)
 ONE(daedalus_clearing_items_vp9_idct16__c_eob10)
@@ -3195,7 +3195,7 @@ ONE(daedalus_clearing_items_vp9_idct16__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct32)
 ONE(daedalus_items_vp9_idct32__c_dc)
 ONE(daedalus_items_vp9_idct32__c_eob34)
@@ -3215,7 +3215,7 @@ ONE(daedalus_items_vp9_idct32__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
 ONE(daedalus_clearing_items_vp9_idct32)
 ONE(daedalus_clearing_items_vp9_idct32__c_dc)
 ONE(daedalus_clearing_items_vp9_idct32__c_eob34)
@@ -3235,7 +3235,7 @@ ONE(daedalus_clearing_items_vp9_idct32__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct4)
 ONE(daedalus_items_vp9_idct4__c_dc)
 ONE(daedalus_items_vp9_idct4__c_full)
@@ -3249,7 +3249,7 @@ ONE(daedalus_items_vp9_idct4__vector_full_x2)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
 ONE(daedalus_clearing_items_vp9_idct4)
 ONE(daedalus_clearing_items_vp9_idct4__c_dc)
 ONE(daedalus_clearing_items_vp9_idct4__c_full)
@@ -3263,7 +3263,7 @@ ONE(daedalus_clearing_items_vp9_idct4__vector_full_x2)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct8)
 ONE(daedalus_items_vp9_idct8__c_dc)
 ONE(daedalus_items_vp9_idct8__c_eob12)
@@ -3282,7 +3282,7 @@ ONE(daedalus_items_vp9_idct8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step); }
 ONE(daedalus_clearing_items_vp9_idct8)
 ONE(daedalus_clearing_items_vp9_idct8__c_dc)
 ONE(daedalus_clearing_items_vp9_idct8__c_eob12)
@@ -3301,7 +3301,7 @@ ONE(daedalus_clearing_items_vp9_idct8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)meta; (void)meta_step; name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items); }
 ONE(daedalus_items_vp9_idct8_10)
 ONE(daedalus_items_vp9_idct8_10__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3312,7 +3312,7 @@ ONE(daedalus_items_vp9_idct8_10__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf16_10_h)
 ONE(daedalus_items_vp9_lpf16_10_h__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3323,7 +3323,7 @@ ONE(daedalus_items_vp9_lpf16_10_h__vector_full_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf16_10_v)
 ONE(daedalus_items_vp9_lpf16_10_v__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3334,7 +3334,7 @@ ONE(daedalus_items_vp9_lpf16_10_v__vector_full_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf4_h)
 ONE(daedalus_items_vp9_lpf4_h__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3347,7 +3347,7 @@ ONE(daedalus_items_vp9_lpf4_h__vector_full_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf4_v)
 ONE(daedalus_items_vp9_lpf4_v__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3360,7 +3360,7 @@ ONE(daedalus_items_vp9_lpf4_v__vector_full_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf8_h)
 ONE(daedalus_items_vp9_lpf8_h__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3372,7 +3372,7 @@ ONE(daedalus_items_vp9_lpf8_h__vector_full_branch_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf8_v)
 ONE(daedalus_items_vp9_lpf8_v__c_full)
 #if DAEDALUS_HAVE_NEON
@@ -3384,7 +3384,7 @@ ONE(daedalus_items_vp9_lpf8_v__vector_full_branch_early)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16h)
 ONE(daedalus_items_vp9_mc_16h__c_sub8)
 ONE(daedalus_items_vp9_mc_16h__c_rows8)
@@ -3400,7 +3400,7 @@ ONE(daedalus_items_vp9_mc_16h__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16h__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_16h__neon_sub8)
@@ -3412,7 +3412,7 @@ ONE(daedalus_tall_vp9_mc_16h__c_sub8)
 ONE(daedalus_tall_vp9_mc_16h__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16h_avg)
 ONE(daedalus_items_vp9_mc_16h_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_16h_avg__c_rows8)
@@ -3428,7 +3428,7 @@ ONE(daedalus_items_vp9_mc_16h_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_16h_avg__neon_sub8)
@@ -3440,7 +3440,7 @@ ONE(daedalus_tall_vp9_mc_16h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16h_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16hv)
 ONE(daedalus_items_vp9_mc_16hv__c_sub8)
 ONE(daedalus_items_vp9_mc_16hv__c_rows8)
@@ -3456,7 +3456,7 @@ ONE(daedalus_items_vp9_mc_16hv__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16hv__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_16hv__neon_sub8)
@@ -3468,7 +3468,7 @@ ONE(daedalus_tall_vp9_mc_16hv__c_sub8)
 ONE(daedalus_tall_vp9_mc_16hv__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16hv_avg)
 ONE(daedalus_items_vp9_mc_16hv_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_16hv_avg__c_rows8)
@@ -3484,7 +3484,7 @@ ONE(daedalus_items_vp9_mc_16hv_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_16hv_avg__neon_sub8)
@@ -3496,7 +3496,7 @@ ONE(daedalus_tall_vp9_mc_16hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16hv_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16v)
 ONE(daedalus_items_vp9_mc_16v__c_sub8)
 ONE(daedalus_items_vp9_mc_16v__c_rows8)
@@ -3511,7 +3511,7 @@ ONE(daedalus_items_vp9_mc_16v__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16v__neon_sub8)
 #endif
@@ -3522,7 +3522,7 @@ ONE(daedalus_tall_vp9_mc_16v__c_sub8)
 ONE(daedalus_tall_vp9_mc_16v__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16v_avg)
 ONE(daedalus_items_vp9_mc_16v_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_16v_avg__c_rows8)
@@ -3537,7 +3537,7 @@ ONE(daedalus_items_vp9_mc_16v_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_16v_avg__neon_sub8)
 #endif
@@ -3548,7 +3548,7 @@ ONE(daedalus_tall_vp9_mc_16v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16v_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32h)
 ONE(daedalus_items_vp9_mc_32h__c_sub8)
 ONE(daedalus_items_vp9_mc_32h__c_rows8)
@@ -3564,7 +3564,7 @@ ONE(daedalus_items_vp9_mc_32h__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32h__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_32h__neon_sub8)
@@ -3576,7 +3576,7 @@ ONE(daedalus_tall_vp9_mc_32h__c_sub8)
 ONE(daedalus_tall_vp9_mc_32h__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32h_avg)
 ONE(daedalus_items_vp9_mc_32h_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_32h_avg__c_rows8)
@@ -3592,7 +3592,7 @@ ONE(daedalus_items_vp9_mc_32h_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_32h_avg__neon_sub8)
@@ -3604,7 +3604,7 @@ ONE(daedalus_tall_vp9_mc_32h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32h_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32hv)
 ONE(daedalus_items_vp9_mc_32hv__c_sub8)
 ONE(daedalus_items_vp9_mc_32hv__c_rows8)
@@ -3620,7 +3620,7 @@ ONE(daedalus_items_vp9_mc_32hv__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32hv__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_32hv__neon_sub8)
@@ -3632,7 +3632,7 @@ ONE(daedalus_tall_vp9_mc_32hv__c_sub8)
 ONE(daedalus_tall_vp9_mc_32hv__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32hv_avg)
 ONE(daedalus_items_vp9_mc_32hv_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_32hv_avg__c_rows8)
@@ -3648,7 +3648,7 @@ ONE(daedalus_items_vp9_mc_32hv_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_32hv_avg__neon_sub8)
@@ -3660,7 +3660,7 @@ ONE(daedalus_tall_vp9_mc_32hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32hv_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32v)
 ONE(daedalus_items_vp9_mc_32v__c_sub8)
 ONE(daedalus_items_vp9_mc_32v__c_rows8)
@@ -3675,7 +3675,7 @@ ONE(daedalus_items_vp9_mc_32v__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32v__neon_sub8)
 #endif
@@ -3686,7 +3686,7 @@ ONE(daedalus_tall_vp9_mc_32v__c_sub8)
 ONE(daedalus_tall_vp9_mc_32v__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32v_avg)
 ONE(daedalus_items_vp9_mc_32v_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_32v_avg__c_rows8)
@@ -3701,7 +3701,7 @@ ONE(daedalus_items_vp9_mc_32v_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_32v_avg__neon_sub8)
 #endif
@@ -3712,7 +3712,7 @@ ONE(daedalus_tall_vp9_mc_32v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32v_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4h)
 ONE(daedalus_items_vp9_mc_4h__c_sub8)
 ONE(daedalus_items_vp9_mc_4h__c_rows8)
@@ -3732,7 +3732,7 @@ ONE(daedalus_items_vp9_mc_4h__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4h__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_4h__neon_sub8_x2)
@@ -3744,7 +3744,7 @@ ONE(daedalus_tall_vp9_mc_4h__c_sub8)
 ONE(daedalus_tall_vp9_mc_4h__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4h_avg)
 ONE(daedalus_items_vp9_mc_4h_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_4h_avg__c_rows8)
@@ -3764,7 +3764,7 @@ ONE(daedalus_items_vp9_mc_4h_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2)
@@ -3776,7 +3776,7 @@ ONE(daedalus_tall_vp9_mc_4h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4h_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4hv)
 ONE(daedalus_items_vp9_mc_4hv__c_sub8)
 ONE(daedalus_items_vp9_mc_4hv__c_rows8)
@@ -3796,7 +3796,7 @@ ONE(daedalus_items_vp9_mc_4hv__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4hv__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_4hv__neon_sub8_x2)
@@ -3808,7 +3808,7 @@ ONE(daedalus_tall_vp9_mc_4hv__c_sub8)
 ONE(daedalus_tall_vp9_mc_4hv__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4hv_avg)
 ONE(daedalus_items_vp9_mc_4hv_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_4hv_avg__c_rows8)
@@ -3828,7 +3828,7 @@ ONE(daedalus_items_vp9_mc_4hv_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2)
@@ -3840,7 +3840,7 @@ ONE(daedalus_tall_vp9_mc_4hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4hv_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4v)
 ONE(daedalus_items_vp9_mc_4v__c_sub8)
 ONE(daedalus_items_vp9_mc_4v__c_rows8)
@@ -3858,7 +3858,7 @@ ONE(daedalus_items_vp9_mc_4v__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4v__neon_sub8_x2)
 #endif
@@ -3869,7 +3869,7 @@ ONE(daedalus_tall_vp9_mc_4v__c_sub8)
 ONE(daedalus_tall_vp9_mc_4v__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4v_avg)
 ONE(daedalus_items_vp9_mc_4v_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_4v_avg__c_rows8)
@@ -3887,7 +3887,7 @@ ONE(daedalus_items_vp9_mc_4v_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2)
 #endif
@@ -3898,7 +3898,7 @@ ONE(daedalus_tall_vp9_mc_4v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4v_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64h)
 ONE(daedalus_items_vp9_mc_64h__c_sub8)
 ONE(daedalus_items_vp9_mc_64h__c_rows8)
@@ -3914,7 +3914,7 @@ ONE(daedalus_items_vp9_mc_64h__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64h__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_64h__neon_sub8)
@@ -3926,7 +3926,7 @@ ONE(daedalus_tall_vp9_mc_64h__c_sub8)
 ONE(daedalus_tall_vp9_mc_64h__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64h_avg)
 ONE(daedalus_items_vp9_mc_64h_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_64h_avg__c_rows8)
@@ -3942,7 +3942,7 @@ ONE(daedalus_items_vp9_mc_64h_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_64h_avg__neon_sub8)
@@ -3954,7 +3954,7 @@ ONE(daedalus_tall_vp9_mc_64h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64h_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64hv)
 ONE(daedalus_items_vp9_mc_64hv__c_sub8)
 ONE(daedalus_items_vp9_mc_64hv__c_rows8)
@@ -3970,7 +3970,7 @@ ONE(daedalus_items_vp9_mc_64hv__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64hv__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_64hv__neon_sub8)
@@ -3982,7 +3982,7 @@ ONE(daedalus_tall_vp9_mc_64hv__c_sub8)
 ONE(daedalus_tall_vp9_mc_64hv__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64hv_avg)
 ONE(daedalus_items_vp9_mc_64hv_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_64hv_avg__c_rows8)
@@ -3998,7 +3998,7 @@ ONE(daedalus_items_vp9_mc_64hv_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_64hv_avg__neon_sub8)
@@ -4010,7 +4010,7 @@ ONE(daedalus_tall_vp9_mc_64hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64hv_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64v)
 ONE(daedalus_items_vp9_mc_64v__c_sub8)
 ONE(daedalus_items_vp9_mc_64v__c_rows8)
@@ -4025,7 +4025,7 @@ ONE(daedalus_items_vp9_mc_64v__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64v__neon_sub8)
 #endif
@@ -4036,7 +4036,7 @@ ONE(daedalus_tall_vp9_mc_64v__c_sub8)
 ONE(daedalus_tall_vp9_mc_64v__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64v_avg)
 ONE(daedalus_items_vp9_mc_64v_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_64v_avg__c_rows8)
@@ -4051,7 +4051,7 @@ ONE(daedalus_items_vp9_mc_64v_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_64v_avg__neon_sub8)
 #endif
@@ -4062,7 +4062,7 @@ ONE(daedalus_tall_vp9_mc_64v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64v_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8h)
 ONE(daedalus_items_vp9_mc_8h__c_sub8)
 ONE(daedalus_items_vp9_mc_8h__c_rows8)
@@ -4084,7 +4084,7 @@ ONE(daedalus_items_vp9_mc_8h__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8h__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_8h__neon_sub8)
@@ -4099,7 +4099,7 @@ ONE(daedalus_tall_vp9_mc_8h__c_sub8)
 ONE(daedalus_tall_vp9_mc_8h__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8h_avg)
 ONE(daedalus_items_vp9_mc_8h_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_8h_avg__c_rows8)
@@ -4120,7 +4120,7 @@ ONE(daedalus_items_vp9_mc_8h_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_8h_avg__neon_sub8)
@@ -4134,7 +4134,7 @@ ONE(daedalus_tall_vp9_mc_8h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_8h_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8hv)
 ONE(daedalus_items_vp9_mc_8hv__c_sub8)
 ONE(daedalus_items_vp9_mc_8hv__c_rows8)
@@ -4154,7 +4154,7 @@ ONE(daedalus_items_vp9_mc_8hv__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8hv__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_8hv__neon_sub8)
@@ -4166,7 +4166,7 @@ ONE(daedalus_tall_vp9_mc_8hv__c_sub8)
 ONE(daedalus_tall_vp9_mc_8hv__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8hv_avg)
 ONE(daedalus_items_vp9_mc_8hv_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_8hv_avg__c_rows8)
@@ -4186,7 +4186,7 @@ ONE(daedalus_items_vp9_mc_8hv_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot)
 ONE(daedalus_tall_vp9_mc_8hv_avg__neon_sub8)
@@ -4198,7 +4198,7 @@ ONE(daedalus_tall_vp9_mc_8hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_8hv_avg__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8v)
 ONE(daedalus_items_vp9_mc_8v__c_sub8)
 ONE(daedalus_items_vp9_mc_8v__c_rows8)
@@ -4216,7 +4216,7 @@ ONE(daedalus_items_vp9_mc_8v__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8v__neon_sub8)
 #endif
@@ -4227,7 +4227,7 @@ ONE(daedalus_tall_vp9_mc_8v__c_sub8)
 ONE(daedalus_tall_vp9_mc_8v__c_rows8)
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { name((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step); }
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8v_avg)
 ONE(daedalus_items_vp9_mc_8v_avg__c_sub8)
 ONE(daedalus_items_vp9_mc_8v_avg__c_rows8)
@@ -4245,7 +4245,7 @@ ONE(daedalus_items_vp9_mc_8v_avg__vector_full)
 #endif
 #undef ONE
 
-#define ONE(name) CALL(call_##name) { (void)steps; (void)meta_step; name((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items); }
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, (const uint8_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items); }
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_tall_vp9_mc_8v_avg__neon_sub8)
 #endif
@@ -5160,7 +5160,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "39994fcc871dc9c3",
+  .generator = "f290cfbb473d0e2d",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -62,9 +62,10 @@ def command(
         raise UserError("--specs needs --out", "generated/ holds what the built-in specs give")
     target = folder or repo_root() / "generated"
     own = specs is None and folder is None
-    made_of = unchanged.sources() if own else ""
+    before = None
     if own and not (kernels or check or search):
-        said = unchanged.said(made_of, target)
+        before = unchanged.inputs(target)
+        said = unchanged.said(before, target)
         if said is not None:
             _tell(said[0], 0, 0, said[1:])
             return
@@ -90,8 +91,8 @@ def command(
             *_taken(generated),
         ]
     _tell(there, written, removed, remarks)
-    if own and not kernels:
-        unchanged.remember(made_of, target, [there, *remarks])
+    if before is not None:
+        unchanged.remember(before, target, generated.files, generated.chosen, [there, *remarks])
 
 
 def _check(

@@ -8,8 +8,8 @@ each class
 - C;
 - vectors and NEON as their rules say, and NEON with dot products as well where there are some. Of
   classes in which a lane computes as much as in `full` not for those of which items are of a class
-  before: that one serves. Nor for those of many rows, which would stand one after the other: the
-  loop of `full` serves.
+  before: that one serves. Nor for those that would be longer than any of the library: the loop of
+  `full` serves, unless a decoder's entry wants the class or `full` lacks its dot products.
 
 For `full`, and for classes in which a lane computes less than in `full`, by the sum of all stages,
 and something at all
@@ -36,7 +36,9 @@ from daedalus.generator.targets.qpu.machine import LANES
 
 _VECTOR = 8  # lanes of 16 bits in a register
 _HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
-_ROWS = 21_000  # values of all lanes, above which they stand in a loop
+# Values of all lanes, one after the other, that a class has at most which `full` can do, too. The
+# largest of the library is interpolation both ways, 16 columns by 8 rows: 20,624.
+_LONGEST = 21_000
 _VALUES = 400  # of a stage's lanes that an element of a QPU does: more rarely has a schedule
 
 
@@ -62,7 +64,7 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
     less = has_ladder(f, name)
-    if less or (_apart(f.kernel, name) and _all_values(f, name) <= _ROWS):
+    if less or (_apart(f.kernel, name) and _is_worth(f, name)):
         yield from _vectors(f, name)
     if less:
         yield from _shaders(f, name)
@@ -173,6 +175,13 @@ def _dots_of_a_class(f: Facts, name: str) -> bool:
 def _values(f: Facts, name: str) -> int:
     """Values of a lane in the stage that has most."""
     return max(_each_stage(f, name), default=1)
+
+
+def _is_worth(f: Facts, name: str) -> bool:
+    """Whether a class that `full` can do is worth vectors of its own."""
+    here, full = (options_of("neon", c, dot=True) for c in (name, FULL))
+    dots = f.dots(here) and not f.dots(full)
+    return bool(f.kernel.decoders) or dots or _all_values(f, name) <= _LONGEST
 
 
 def _all_values(f: Facts, name: str) -> int:

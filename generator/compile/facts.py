@@ -16,7 +16,6 @@ from daedalus.generator.targets.gpu.device import SHARED_BYTES, NotLowerable
 from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.strips import walks_of
-from daedalus.generator.targets.qpu.aside import sets_aside
 from daedalus.generator.targets.qpu.dots import FEWEST
 from daedalus.generator.targets.qpu.lines import shared
 from daedalus.generator.targets.qpu.machine import LANES
@@ -252,7 +251,7 @@ class Facts:
                 made = select_for(lower(self.kernel, bare, known=self._known), "", bare)
             except NotLowerable:
                 return False
-            return any(sets_aside(p) for p in made.programs)
+            return all(p.aside for p in made.programs)
 
         return self._once(("aside", bare), find)
 

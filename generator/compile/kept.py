@@ -96,7 +96,8 @@ def _folder() -> Path | None:
 
 
 def once(kernel: Kernel, what: str, make: Callable[[], T]) -> T:
-    """Something small that is made of a kernel alone: what is kept of it, else what is made now."""
+    """Something small that is made of a kernel and of what its name says: what is kept of it,
+    else what is made now."""
     folder = _folder()
     if folder is None:
         return make()

@@ -152,11 +152,6 @@ CONSTRAINTS = (
         _flag("record_once", lambda f, s: f.fills_trip(s)),
     ),
     Constraint(
-        "aside", "aside needs more values at once than registers hold, the fewest lanes, and no"
-        " other word than word and unaligned", (QPU,),
-        _flag("aside", lambda f, s: f.sets_aside(s)),
-    ),
-    Constraint(
         "early", "early needs stores of the last stage that share a condition",
         (*VECTOR_TARGETS, "glsl"), _flag("early_out", lambda f, s: f.guarded(s)),
     ),
@@ -171,10 +166,15 @@ CONSTRAINTS = (
         lambda f, c: c.workgroup // max(f.invocations(c.options), 1) * f.shared_bytes(c.options)
         <= device.SHARED_BYTES,
     ),
-    # The last, as it takes the back end to tell.
+    # These last, as it takes the back end to tell.
     Constraint(
         "pair", "pair needs words of neighbouring elements that are less to do as halves of"
         " registers", (QPU,), _flag("pair", lambda f, s: s.word and f.halves(s)),
+    ),
+    Constraint(
+        "aside", "aside needs more values at once than registers hold, the fewest lanes, and no"
+        " other word than word and unaligned", (QPU,),
+        _flag("aside", lambda f, s: f.sets_aside(s)),
     ),
 )  # fmt: skip
 

@@ -18,6 +18,7 @@ from daedalus.generator.targets.qpu.best import compile_best
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.interpret import Memory, interpret
 from daedalus.generator.targets.qpu.select import Selected, select_for
+from daedalus.generator.targets.qpu.temps import SPACE
 from daedalus.generator.targets.qpu.text import Assembly, assembly
 from daedalus.generator.targets.qpu.virtual import Program, Uniform
 from daedalus.generator.targets.qpu.words import execute, words
@@ -36,11 +37,13 @@ def interpreted(
 ) -> int:
     """Runs all of them on the interpreter; what the last leaves, all must. Returns its trips."""
     before, found, trips = memory.copy(), [], 0
+    scratch = uniforms.get(Uniform("value", SPACE))  # what forms set aside there is their own
     for program in programs:
         for at, data in before.buffers.items():
             memory.buffers[at][:] = data
         trips = interpret(program, memory, uniforms, threads)
-        found.append({at: data.tobytes() for at, data in memory.buffers.items()})
+        left = {at: data.tobytes() for at, data in memory.buffers.items() if at != scratch}
+        found.append(left)
     if any(x != found[-1] for x in found):
         raise ValueError(f"{programs[0].name}: its forms differ")
     return trips
@@ -93,8 +96,9 @@ def in_memory(
         words[f"{name}_stride"] = stride
     columns = [chosen.astype(np.uint32) if w == INDEX else meta[chosen, w] for w in s.record.words]
     words["records"] = add(np.stack(columns, axis=1).astype("<u4").reshape(-1).view(np.uint8))
-    if s.scratch:
-        words["scratch"] = add(np.full(s.scratch * threads, 0xA5, np.uint8))
+    scratch = s.scratch + max(p.aside for p in s.programs)
+    if scratch:
+        words["scratch"] = add(np.full(scratch * threads, 0xA5, np.uint8))
     uniforms = {Uniform("value", n): w & 0xFFFFFFFF for n, w in words.items()}
     for name, entries in s.programs[0].tables.items():
         uniforms[Uniform("table", name)] = add(np.array(entries, "<u4").view(np.uint8))

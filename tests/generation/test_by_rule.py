@@ -12,13 +12,13 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
 from daedalus.generator.cli import gen
-from daedalus.generator.compile import emit, kept, making
+from daedalus.generator.compile import by_rule, emit, kept, making
 from daedalus.generator.compile.by_rule import has_ladder, slots
 from daedalus.generator.compile.facts import Facts
 from daedalus.generator.compile.inventory import inventory
 from daedalus.generator.compile.new_spec import KINDS, write_spec
 from daedalus.generator.compile.registry import Entry, load, meaning, recorded
-from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, options_of
+from daedalus.generator.options import CPU_TARGETS, GPU_TARGETS, QPU, TARGETS, options_of
 
 TEXT = spec_text("with k.stage(i=8) as i:\n    px[0, i] = clip_u8(px[0, i] + p)")
 
@@ -231,3 +231,25 @@ def test_a_large_stage_has_one_program_of_one_point_where_none_of_several_fits()
     entry = next(e for e in load() if e.kernel.id == "vp9_idct32")
     own = [o for o, _ in entry.listed if o.target == QPU and o.class_name == "full"]
     assert own == [options_of(QPU, "full")]
+
+
+def test_a_long_class_that_full_can_do_has_c_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless decoders call it."""
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_copy8")
+    alone = replace(kernel, decoders=())
+
+    def targets(of: Kernel) -> set[str]:
+        found = (s.choices[0] for s in slots(of))
+        return {o.target for o in found if o.class_name == "rows8"} & {*CPU_TARGETS}
+
+    assert targets(kernel) == targets(alone) == {"c", "vector", "neon"}
+    monkeypatch.setattr(by_rule, "_LONGEST", 0)
+    assert targets(kernel) == {"c", "vector", "neon"} and targets(alone) == {"c"}
+
+
+def test_values_are_set_aside_where_registers_do_for_nothing_else() -> None:
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_lpf16_10_h")
+    for slot in slots(kernel):
+        if slot.target == QPU:
+            aside = [o.choice("aside") for o in slot.choices]
+            assert len(aside) > 1 and aside == [False] * (len(aside) - 1) + [True]

@@ -56,9 +56,9 @@ def test_the_scheduled_program_does_what_the_reference_does() -> None:
 def test_programs_set_more_and_more_aside() -> None:
     made = selected(kernel(), ASIDE)
     counts = [len(lookups(p, Store)) for p in made.programs]
-    assert counts == sorted(counts) and len(set(counts)) == len(aside.SPARE)
-    assert made.scratch == aside.PLACE * max(counts)
-    for program in made.programs:
+    assert counts == sorted(counts) and 0 < counts[0] < counts[-1]
+    for program, count in zip(made.programs, counts, strict=True):
+        assert program.aside == aside.PLACE * count
         verify(program)
 
 
@@ -66,7 +66,7 @@ def test_where_registers_do_nothing_is_set_aside() -> None:
     small = kernel("h264_idct4")
     made, plain = (selected(small, o) for o in (ASIDE, options_of(QPU)))
     texts = [[str(replace(p, name="")) for p in s.programs] for s in (made, plain)]
-    assert texts[0] == texts[1] and made.scratch == plain.scratch
+    assert texts[0] == texts[1] and not any(p.aside for p in made.programs)
 
 
 def test_beside_other_scratch_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,9 +74,8 @@ def test_beside_other_scratch_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "SPARE", (56,))
     monkeypatch.setattr(aside, "FAR", 2)
     large = kernel("vp9_idct8")
-    plain = selected(large, options_of(QPU))
     made = selected(large, ASIDE)
-    assert 0 < plain.scratch < made.scratch
+    assert made.scratch and all(p.aside for p in made.programs)
     for kind, outcome in trials(large, ASIDE, 40, run=Scheduled(2, compile_quick)):
         assert not outcome.mismatches and not outcome.strayed, f"{kind} items: {outcome.first}"
 
@@ -110,7 +109,7 @@ def test_random_programs_with_much_set_aside(first: int, monkeypatch: pytest.Mon
 def test_what_a_trip_passes_on_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "FAR", 1)
     for program in selected(kernel(), options_of(QPU)).programs:
-        made, _ = aside.set_aside(program, 0, 1)
+        made = aside.set_aside(program, 0, 1)
         assert made.loop is not None
         passed = {f"scratch aside {c.next.number}" for c in made.loop.carried}
         assert not passed & {*lookups(made, Store)}

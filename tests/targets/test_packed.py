@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The code of GPU variants, packed as text; tests/c/test_packed.c unpacks the same in C."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,18 @@ def test_a_module_comes_back(head: list[int], instructions: list[tuple[int, list
     words = (*head, *(w for op, own in instructions for w in ((len(own) + 1) << 16 | op, *own)))
     lines = packed.text(packed.of_module(words))
     assert packed.module_of("\n".join(lines)) == words
+
+
+@pytest.mark.parametrize("text", ["", "M", "MYOE", MODULE_TEXT[:-4], "hAoAAA", "hAAAAA", "IAJw?"])
+def test_what_is_no_module(text: str) -> None:
+    with pytest.raises(ValueError):
+        packed.module_of(f'"{text}",')
+
+
+def test_runs_from_as_far_as_can_be() -> None:
+    words = [i * 0x9E3779B97F4A7C15 % 2**32 for i in range(17000)]
+    module = (*MODULE[:5], *(x for w in words + words[:9000] for x in (2 << 16 | 1, w)))
+    assert packed.module_of("".join(packed.text(packed.of_module(module)))) == module
 
 
 def test_pieces_are_what_every_compiler_takes() -> None:

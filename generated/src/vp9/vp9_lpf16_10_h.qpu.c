@@ -62,7 +62,7 @@ const daedalus_qpu_code daedalus_vp9_lpf16_10_h__qpu_full_word = {
   .clocks = 140,
 };
 
-/* Class full, input hash 769f28de195dc915 */
+/* Class full, input hash 0e0e51a13bd66333 */
 const daedalus_qpu_code daedalus_vp9_lpf16_10_h__qpu_full_aside = {
   .packed = (const char *const[]){
     "IAJwDLsDQIA5w/ADfYMh4DkB8AN8giHgOTAwCLuGEAAEg4IQAFYAIAS7RhAABALwA7uC4YA5h/ADtYIh4DkCEAy7AwHg"
@@ -120,7 +120,7 @@ const daedalus_qpu_code daedalus_vp9_lpf16_10_h__qpu_full_aside = {
   .align = (const uint8_t[]){ 2 },
   .threads = 2,
   .items = 2,
-  .scratch_bytes = 2048,
+  .scratch_bytes = 512,
   .forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH,
   .clocks = 297,
 };

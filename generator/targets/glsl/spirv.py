@@ -98,12 +98,16 @@ class Modules:
             return None
         found = re.search(
             rf"; of GLSL (\w+) by (.+) \*/\nconst daedalus_gpu_code {name} = {{"
-            r"\n *\.packed = \(const char \*const\[\]\){([^}]*)}",
+            r"\n *\.packed = \(const char \*const\[\]\){([^}]*)},\n *\.n_words = (\d+),",
             file.read_text(),
         )
         if not found or found[1] != digest(glsl):
             return None
-        return Module(packed.module_of(found[3]), found[2])
+        try:
+            words = packed.module_of(found[3])
+        except ValueError:
+            return None
+        return Module(words, found[2]) if len(words) == int(found[4]) else None
 
 
 def digest(glsl: str) -> str:

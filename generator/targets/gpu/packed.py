@@ -93,9 +93,17 @@ def _literals(made: bytearray, data: bytes) -> None:
 
 
 def module_of(initialiser: str) -> tuple[int, ...]:
-    """The SPIR-V module that text() and of_module() made these lines of."""
+    """The SPIR-V module that text() and of_module() made these lines of. Raises ValueError where
+    they made no such lines."""
+    try:
+        return _module_of(initialiser)
+    except IndexError:
+        raise ValueError("no packed module") from None
+
+
+def _module_of(initialiser: str) -> tuple[int, ...]:
     characters = "".join(re.findall(r'"([^"]*)"', initialiser))
-    data = _unpacked(b64decode(characters + "=" * (-len(characters) % 4)))
+    data = _unpacked(b64decode(characters + "=" * (-len(characters) % 4), validate=True))
     at = 0
 
     def number() -> int:
@@ -130,10 +138,15 @@ def _unpacked(runs: bytes) -> bytes:
     while at < len(runs):
         kind = runs[at]
         if kind < _LITERALS:
-            made += runs[at + 1 : at + kind + 2]
+            run = runs[at + 1 : at + kind + 2]
+            if len(run) <= kind:
+                raise IndexError
+            made += run
             at += kind + 2
             continue
         back = int.from_bytes(runs[at + 1 : at + 3], "little")
+        if not 0 < back <= len(made):
+            raise IndexError
         for _ in range(kind - _LITERALS + _SHORTEST):
             made.append(made[-back])
         at += 3

@@ -7,13 +7,14 @@ and loaded again for it. What it costs are the lookups: a word stored a value, a
 each time. What is the same in all trips, and what a trip passes to the next, stays: of the former
 `reload` takes care.
 
-Each value has a place of its own, so its lookups wait for no others; the thread waits once for all
-stores before the first of the loads.
+Each value has a place of its own, so its lookups wait for no others. The thread waits for all its
+stores before it loads one of what they stored.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from daedalus.generator.targets.qpu.loop import fresh_value
 from daedalus.generator.targets.qpu.lower import renamed
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.targets.qpu.temps import SPACE
@@ -24,6 +25,7 @@ from daedalus.generator.targets.qpu.virtual import (
     Instruction,
     Load,
     LoadUniform,
+    Loop,
     Operand,
     Payload,
     Program,
@@ -39,7 +41,6 @@ SPARE = (6, 14, 22, 30)
 FAR = 16  # instructions that a value waits at least, to be set aside
 PLACE = 4 * LANES  # bytes of a value
 _NOTE = "set aside"
-_SPACE = f"{SPACE} aside"
 
 
 @dataclass(frozen=True)
@@ -51,45 +52,44 @@ class Wait:
     end: int
 
 
-def with_aside(program: Program, scratch: int, registers: int) -> list[tuple[Program, int]]:
-    """Programs that compute the same and leave more and more registers free: each with the bytes
-    of scratch memory a thread that it takes.
+def with_aside(program: Program, scratch: int, registers: int) -> list[Program]:
+    """Programs that compute the same and leave more and more registers free; the program itself
+    where there is nothing to set aside.
 
-    scratch  bytes a thread that the program takes as it is
+    scratch  bytes of scratch memory a thread that it takes for its temps
     """
-    found = [set_aside(program, scratch, registers - spare) for spare in SPARE]
-    return list({taken: (made, taken) for made, taken in reversed(found)}.values())[::-1]
+    found: dict[str, Program] = {}
+    for spare in SPARE:
+        made = set_aside(program, scratch, registers - spare)
+        if made.aside:
+            found.setdefault(str(made), made)
+    return [*found.values()] or [program]
 
 
-def sets_aside(program: Program) -> bool:
-    """Whether values of the program are set aside."""
-    body = () if program.loop is None else program.loop.body
-    return any(isinstance(i, Store) and i.space.startswith(_SPACE) for i in body)
-
-
-def set_aside(program: Program, scratch: int, most: int) -> tuple[Program, int]:
+def set_aside(program: Program, scratch: int, most: int) -> Program:
     """The program with so much set aside that about `most` values are alive at once as it is
-    written, and the bytes of scratch memory a thread that it takes then."""
-    waits = [] if program.loop is None else _chosen(program.loop.body, _fixed(program), most)
+    written."""
+    if program.loop is None:
+        return program
+    waits = _chosen(program.loop.body, _fixed(program.loop), most)
     if not waits:
-        return program, scratch
+        return program
     values = list(dict.fromkeys(w.value for w in waits))
-    entry = _Entry(program, scratch, PLACE * len(values))
+    own = PLACE * len(values)
+    entry = _Entry(program, scratch, own)
     places = {v: entry.place(n) for n, v in enumerate(values)}
-    assert program.loop is not None
     body = _moved(program.loop.body, waits, places, entry)
-    made = replace(
+    return replace(
         program,
         entry=(*program.entry, *entry.instructions),
         loop=replace(program.loop, body=tuple(body)),
+        aside=own,
     )
-    return made, scratch + PLACE * len(values)
 
 
-def _fixed(program: Program) -> set[Value]:
+def _fixed(loop: Loop) -> set[Value]:
     """What a trip passes to the next."""
-    assert program.loop is not None
-    return {c.next for c in program.loop.carried}
+    return {c.next for c in loop.carried}
 
 
 def _chosen(body: Sequence[Instruction], fixed: set[Value], most: int) -> list[Wait]:
@@ -107,15 +107,16 @@ def _chosen(body: Sequence[Instruction], fixed: set[Value], most: int) -> list[W
         begun |= dict.fromkeys(i.results(), n)
     waits = [w for w in waits if w.value not in fixed and w.end - w.begin >= FAR]
     chosen: list[Wait] = []
-    while waits and max(alive) > most:
+    while alive and max(alive) > most:
         at = alive.index(max(alive))
         longest = max(
             (w for w in waits if w.begin <= at < w.end),
             key=lambda w: w.end - w.begin,
             default=None,
         )
-        if longest is None:
-            break
+        if longest is None:  # nothing that is alive there can go
+            alive[at] = 0
+            continue
         waits.remove(longest)
         chosen.append(longest)
         for k in range(longest.begin, longest.end):
@@ -127,10 +128,7 @@ class _Entry:
     """What is added to a program's entry: where the places are."""
 
     def __init__(self, program: Program, scratch: int, own: int) -> None:
-        blocks = (program.entry, program.loop.body if program.loop is not None else ())
-        numbers = [v.number for block in blocks for i in block for v in i.results()]
-        carried = program.loop.carried if program.loop is not None else ()
-        self._number = max([*numbers, *(c.value.number for c in carried)])
+        self._number = fresh_value(program)
         self.instructions: list[Instruction] = []
         (thread,) = (i.result for i in program.entry if isinstance(i, Payload))
         base = self._uniform(Uniform("value", SPACE))
@@ -143,8 +141,9 @@ class _Entry:
 
     def fresh(self, name: str = "") -> Value:
         """A value that the program has not yet."""
+        made = Value(self._number, name)
         self._number += 1
-        return Value(self._number, name)
+        return made
 
     def place(self, number: int) -> Value:
         """The address of each element's word of a place."""
@@ -196,4 +195,4 @@ def _moved(
 
 
 def _space(value: Value) -> str:
-    return f"{_SPACE} {value.number}"
+    return f"{SPACE} aside {value.number}"

@@ -103,7 +103,7 @@ def emit(kernel: Kernel, selected: Selected, code: Code) -> Emitted:
         constants,
         selected.align,
         selected.items,
-        selected.scratch,
+        selected.scratch + code.program.aside,
         uncertain,
         _figures(made, code, selected, kernel),
     )

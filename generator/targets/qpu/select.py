@@ -44,7 +44,7 @@ class Selected:
     record   the words of an item's record
     align    of every buffer, what its address, stride and offsets are multiples of, in bytes
     items    a trip
-    scratch  bytes of scratch memory a thread
+    scratch  bytes of scratch memory a thread, for temps
     paired   whether words are made of pairs
     """
 
@@ -108,8 +108,7 @@ def select(kernel: Kernel, asked: How, *, name: str = "") -> Selected:
 def _less_alive(made: Selected, registers: int) -> Selected:
     """The same with values set aside, few of them first."""
     found = [x for p in made.programs for x in with_aside(p, made.scratch, registers)]
-    programs = tuple(program for program, _ in sorted(found, key=lambda x: x[1]))
-    return replace(made, programs=programs, scratch=max(scratch for _, scratch in found))
+    return replace(made, programs=tuple(sorted(found, key=lambda p: p.aside)))
 
 
 def makes_pairs(lowered: Kernel, options: Options) -> bool:

@@ -316,6 +316,7 @@ class Program:
     entry: tuple[Instruction, ...]
     loop: Loop | None
     tables: dict[str, tuple[int, ...]] = field(default_factory=dict)  # words, by name
+    aside: int = 0  # bytes of scratch memory a thread that it takes for values set aside
 
     def __str__(self) -> str:
         lines = [f"program {self.name}", *(f"  {i}" for i in self.entry)]

@@ -150,6 +150,7 @@ def forms(kernel: Kernel, rng: random.Random) -> Iterator[Form]:
                 options, record_once=unifa, pair=options.choice("word") and later.random() < 0.8
             )
             pairs, flags_stay = later.random() < 0.8, later.random() < 0.5
+            options = replace(options, aside=later.random() < 0.3)
             yield Form(options, jobs, pairs, flags_stay, seed, tuple(order))
         return
 

@@ -130,7 +130,7 @@ DAEDALUS_API extern uint32_t daedalus_cpu_features;
  */
 typedef struct daedalus_gpu_code {
   const uint32_t *spirv; /**< a SPIR-V 1.3 module with the entry point "main"; NULL if `packed` */
-  const char *const *packed; /**< the module as runtime/gpu/packed.h says; NULL if not */
+  const char *const *packed; /**< the module in a form of the runtime's own; NULL if not */
   size_t n_words;            /**< of the module */
   const uint16_t *record;    /**< of each word, the word of the meta, or DAEDALUS_RECORD_INDEX */
   size_t n_record;           /**< at least 1; a word may occur twice */
@@ -194,7 +194,7 @@ typedef struct daedalus_qpu_uniform {
  */
 typedef struct daedalus_qpu_code {
   const uint64_t *words;     /**< instructions; NULL if `packed` */
-  const char *const *packed; /**< they as runtime/gpu/packed.h says; NULL if not */
+  const char *const *packed; /**< they in a form of the runtime's own; NULL if not */
   size_t n_words;            /**< how many instructions */
   const daedalus_qpu_uniform *uniforms;
   size_t n_uniforms;
