@@ -2,6 +2,7 @@
 """The cross-check: dispatch through the runtime is right, and whatever is wrong is noticed."""
 
 import json
+import re
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -90,8 +91,10 @@ def tampered(tree: Tampered):
         """`where`: a variant, or the codec's file for many items."""
 
         def change(text: str) -> str:
-            assert text.count(old) >= 1, f"{where} has no {old!r}"
-            return text.replace(old, new, 1)
+            folded = r"\s+".join(map(re.escape, old.split()))  # lines end anywhere
+            found, times = re.subn(folded, lambda _: new, text, count=1)
+            assert times, f"{where} has no {old!r}"
+            return found
 
         if where == "items.c":
             return tree.program("src/vp9/items.c", change)
