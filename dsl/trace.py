@@ -50,6 +50,8 @@ _TAKEN = frozenset(
 )
 _TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  # macros
 _TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
+# What programs of GPUs get besides buffers and their strides.
+_TAKEN |= {"items", "records", "scratch", "threads"}
 _IMPLIED = ("_off", "_stride", "_step")  # names that a plane's brings into the C interface
 
 Over = LaneIndex | Sequence[LaneIndex]

@@ -19,7 +19,7 @@ import pytest
 
 _LEFT_OUT = pytest.StashKey[int]()
 FILE = Path(__file__).with_name("costs.json")
-COSTLY = 0.5  # seconds of processor time
+COSTLY = 0.2  # seconds of processor time
 _MEASURED = "processor seconds"
 
 

@@ -264,9 +264,11 @@ HOSTILE_TAMPERED = {
         "outside its",
     ),
     "a block that says less than it holds": (
-        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        "ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,"
+        " size_t"
         " meta_step) {",
-        "    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t"
+        "ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,"
+        " size_t"
         " meta_step) { if (meta->eob == 1 && coeffs[63] != 0) { coeffs[63] ^= 1; }",
         "did not clear",
     ),

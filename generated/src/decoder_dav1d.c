@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <daedalus/best.h>
 #include <daedalus/dav1d.h>
 #include <daedalus/table.h>
 #include "av1/variants.h"
@@ -65,71 +66,35 @@ void daedalus_dav1d_av1_cdef8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     memcpy(&src[11][10], bottom + 1 * dst_stride + 8, 2);
   }
   if (edges >= 15 && sec <= 0) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_inpri_r2,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_inpri_r2,
+        daedalus_item_av1_cdef8__c_inpri))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_inpri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#endif
   } else if (edges >= 15 && pri <= 0) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_insec_r2,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_insec_r2,
+        daedalus_item_av1_cdef8__c_insec))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_insec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#endif
   } else if (edges >= 15) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_inside_r2,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_inside_r2,
+        daedalus_item_av1_cdef8__c_inside))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri,
-        sec, damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_inside(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#endif
   } else if (sec <= 0) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_pri,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_pri,
+        daedalus_item_av1_cdef8__c_pri))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
   } else if (pri <= 0) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_sec,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_sec,
+        daedalus_item_av1_cdef8__c_sec))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_av1_cdef8__neon_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_NEON_OR(daedalus_item_av1_cdef8__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_full,
+        daedalus_item_av1_cdef8__c_full))(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
   }
 }
 
@@ -193,53 +158,26 @@ static void daedalus_dav1d_av1_cdef8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     memcpy(&src[11][10], bottom + 1 * dst_stride + 8, 2);
   }
   if (edges >= 15 && sec <= 0) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_inpri_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_inpri_r2,
+        daedalus_item_av1_cdef8__c_inpri)(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_inpri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#endif
   } else if (edges >= 15 && pri <= 0) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_insec_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_insec_r2,
+        daedalus_item_av1_cdef8__c_insec)(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_insec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#endif
   } else if (edges >= 15) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_inside_r2(dst, dst_stride, &src[2][2], sizeof(src[0]), pri,
-        sec, damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_inside(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_inside_r2,
+        daedalus_item_av1_cdef8__c_inside)(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
         damping, dir, edges);
-#endif
   } else if (sec <= 0) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_pri(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_pri, daedalus_item_av1_cdef8__c_pri)(dst,
+        dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping, dir, edges);
   } else if (pri <= 0) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_sec(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_sec, daedalus_item_av1_cdef8__c_sec)(dst,
+        dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping, dir, edges);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_av1_cdef8__vector_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec,
-        damping, dir, edges);
-#else
-    daedalus_item_av1_cdef8__c_full(dst, dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping,
-        dir, edges);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_av1_cdef8__vector_full, daedalus_item_av1_cdef8__c_full)(dst,
+        dst_stride, &src[2][2], sizeof(src[0]), pri, sec, damping, dir, edges);
   }
 }
 #endif

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <daedalus/best.h>
 #include <daedalus/ffmpeg.h>
 #include <daedalus/table.h>
 #include "h264/variants.h"
@@ -18,43 +19,27 @@
 
 void daedalus_ffmpeg_h264_deblock_luma_v(uint8_t *dst, ptrdiff_t dst_stride, int alpha, int beta,
     int8_t *tc0) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_deblock_luma_v__neon_full_early(dst, dst_stride, alpha, beta, tc0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_h264_deblock_luma_v__vector_full_early(dst, dst_stride, alpha, beta, tc0);
-#else
-  daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_h264_deblock_luma_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_h264_deblock_luma_v__vector_full_early,
+      daedalus_item_h264_deblock_luma_v__c_full))(dst, dst_stride, alpha, beta, tc0);
 }
 
 void daedalus_ffmpeg_h264_idct4(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_h264_idct4__neon_full_x2(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_h264_idct4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_h264_idct4__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_h264_idct4__vector_full_x2,
+      daedalus_clearing_h264_idct4__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_h264_idct8(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_h264_idct8__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_h264_idct8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_h264_idct8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_h264_idct8__vector_full,
+      daedalus_clearing_h264_idct8__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_h264_qpel_mc20__neon_full(dst, dst_stride, src, dst_stride);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_h264_qpel_mc20__vector_full(dst, dst_stride, src, dst_stride);
-#else
-  daedalus_item_h264_qpel_mc20__c_full(dst, dst_stride, src, dst_stride);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_h264_qpel_mc20__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_h264_qpel_mc20__vector_full,
+      daedalus_item_h264_qpel_mc20__c_full))(dst, dst_stride, src, dst_stride);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -69,33 +54,21 @@ void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg16__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16__vector_rows8,
+        daedalus_tall_vp9_avg16__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16__vector_rows8,
+        daedalus_item_vp9_avg16__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg16__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg16__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16__vector_full,
+        daedalus_item_vp9_avg16__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -119,33 +92,21 @@ void daedalus_ffmpeg_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg32__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg32__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32__vector_rows8,
+        daedalus_tall_vp9_avg32__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg32__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32__vector_rows8,
+        daedalus_item_vp9_avg32__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg32__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg32__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg32__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32__vector_full,
+        daedalus_item_vp9_avg32__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -169,41 +130,25 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg4__neon_rows8_r2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4__vector_rows8,
+        daedalus_tall_vp9_avg4__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4__neon_rows8_r2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_rows8,
+        daedalus_item_vp9_avg4__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_rows4,
+        daedalus_item_vp9_avg4__c_rows4))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_full,
+        daedalus_item_vp9_avg4__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -227,33 +172,21 @@ void daedalus_ffmpeg_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg64__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg64__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64__vector_rows8,
+        daedalus_tall_vp9_avg64__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg64__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64__vector_rows8,
+        daedalus_item_vp9_avg64__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg64__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg64__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg64__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64__vector_full,
+        daedalus_item_vp9_avg64__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -277,41 +210,25 @@ void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg8__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8__vector_rows8,
+        daedalus_tall_vp9_avg8__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_rows8,
+        daedalus_item_vp9_avg8__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg8__neon_rows4(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_rows4,
+        daedalus_item_vp9_avg8__c_rows4))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg8__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_full,
+        daedalus_item_vp9_avg8__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -335,33 +252,21 @@ void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy16__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16__vector_rows8,
+        daedalus_tall_vp9_copy16__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16__vector_rows8,
+        daedalus_item_vp9_copy16__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy16__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy16__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16__vector_full,
+        daedalus_item_vp9_copy16__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -385,33 +290,21 @@ void daedalus_ffmpeg_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy32__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy32__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32__vector_rows8,
+        daedalus_tall_vp9_copy32__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy32__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32__vector_rows8,
+        daedalus_item_vp9_copy32__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy32__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy32__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy32__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32__vector_full,
+        daedalus_item_vp9_copy32__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -435,41 +328,25 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy4__neon_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy4__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4__vector_rows8_x2,
+        daedalus_tall_vp9_copy4__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy4__neon_rows8_x2(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_rows8_x2,
+        daedalus_item_vp9_copy4__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_rows4,
+        daedalus_item_vp9_copy4__c_rows4))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy4__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_full,
+        daedalus_item_vp9_copy4__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -493,33 +370,21 @@ void daedalus_ffmpeg_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy64__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy64__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64__vector_rows8,
+        daedalus_tall_vp9_copy64__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy64__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64__vector_rows8,
+        daedalus_item_vp9_copy64__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy64__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy64__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy64__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64__vector_full,
+        daedalus_item_vp9_copy64__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -543,41 +408,25 @@ void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy8__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8__vector_rows8,
+        daedalus_tall_vp9_copy8__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_rows8,
+        daedalus_item_vp9_copy8__c_rows8))(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy8__neon_rows4(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_rows4,
+        daedalus_item_vp9_copy8__c_rows4))(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy8__neon_full(dst, dst_stride, src, src_stride, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_full,
+        daedalus_item_vp9_copy8__c_full))(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -591,282 +440,174 @@ static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst16__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst16__vector_full,
+      daedalus_clearing_vp9_iadst16__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst16_idct16__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst16_idct16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst16_idct16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst16_idct16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst16_idct16__vector_full,
+      daedalus_clearing_vp9_iadst16_idct16__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst4__neon_full_x2(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst4__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst4__vector_full_x2,
+      daedalus_clearing_vp9_iadst4__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst4_idct4__neon_full_x2(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst4_idct4__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst4_idct4__vector_full_x2,
+      daedalus_clearing_vp9_iadst4_idct4__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst8__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst8__vector_full,
+      daedalus_clearing_vp9_iadst8__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst8_idct8__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst8_idct8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iadst8_idct8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst8_idct8__vector_full,
+      daedalus_clearing_vp9_iadst8_idct8__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct16__neon_dc(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct16__neon_dc,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_dc,
+        daedalus_clearing_vp9_idct16__c_dc))(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 10) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct16__neon_eob10(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_eob10(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_eob10(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct16__neon_eob10,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_eob10,
+        daedalus_clearing_vp9_idct16__c_eob10))(dst, dst_stride, coeffs, eob);
   } else if (eob >= 11 && eob <= 38) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct16__neon_eob38(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_eob38(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_eob38(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct16__neon_eob38,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_eob38,
+        daedalus_clearing_vp9_idct16__c_eob38))(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct16__neon_full(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct16__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_full,
+        daedalus_clearing_vp9_idct16__c_full))(dst, dst_stride, coeffs, eob);
   }
 }
 
 void daedalus_ffmpeg_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_idct16_iadst16__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct16_iadst16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct16_iadst16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct16_iadst16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16_iadst16__vector_full,
+      daedalus_clearing_vp9_idct16_iadst16__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct32__neon_dc(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct32__neon_dc,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_dc,
+        daedalus_clearing_vp9_idct32__c_dc))(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 34) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct32__neon_eob34(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_eob34(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_eob34(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct32__neon_eob34,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_eob34,
+        daedalus_clearing_vp9_idct32__c_eob34))(dst, dst_stride, coeffs, eob);
   } else if (eob >= 35 && eob <= 135) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct32__neon_eob135(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_eob135(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_eob135(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct32__neon_eob135,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_eob135,
+        daedalus_clearing_vp9_idct32__c_eob135))(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct32__neon_full(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct32__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_full,
+        daedalus_clearing_vp9_idct32__c_full))(dst, dst_stride, coeffs, eob);
   }
 }
 
 void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct4__neon_dc_x2(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_dc_x2(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct4__neon_dc_x2,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4__vector_dc_x2,
+        daedalus_clearing_vp9_idct4__c_dc))(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct4__neon_full_x2(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_full_x2(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct4__neon_full_x2,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4__vector_full_x2,
+        daedalus_clearing_vp9_idct4__c_full))(dst, dst_stride, coeffs, eob);
   }
 }
 
 void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_idct4_iadst4__neon_full_x2(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct4_iadst4__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4_iadst4__vector_full_x2,
+      daedalus_clearing_vp9_idct4_iadst4__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct8__neon_dc(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct8__neon_dc,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_dc,
+        daedalus_clearing_vp9_idct8__c_dc))(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 12) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct8__neon_eob12(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_eob12(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct8__neon_eob12,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_eob12,
+        daedalus_clearing_vp9_idct8__c_eob12))(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct8__neon_full(dst, dst_stride, coeffs, eob);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct8__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_full,
+        daedalus_clearing_vp9_idct8__c_full))(dst, dst_stride, coeffs, eob);
   }
 }
 
 void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_idct8_iadst8__neon_full(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct8_iadst8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct8_iadst8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_idct8_iadst8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8_iadst8__vector_full,
+      daedalus_clearing_vp9_idct8_iadst8__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iwht4__neon_full_x2(dst, dst_stride, coeffs);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iwht4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_NEON_OR(daedalus_clearing_vp9_iwht4__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iwht4__vector_full_x2,
+      daedalus_clearing_vp9_iwht4__c_full))(dst, dst_stride, coeffs);
 }
 
 void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_h__neon_full_early(dst, dst_stride, blimit, limit, thresh);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf4_h__vector_full_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf4_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf4_h__vector_full_early,
+      daedalus_item_vp9_lpf4_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf4_v__neon_full_early(dst, dst_stride, blimit, limit, thresh);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf4_v__vector_full_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf4_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf4_v__vector_full_early,
+      daedalus_item_vp9_lpf4_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf8_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_h__vector_full_branch_early,
+      daedalus_item_vp9_lpf8_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
 void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-#if DAEDALUS_HAVE_NEON
-  daedalus_item_vp9_lpf8_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf8_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_v__vector_full_branch_early,
+      daedalus_item_vp9_lpf8_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst,
@@ -910,13 +651,9 @@ void daedalus_ffmpeg_vp9_mc_16h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -969,13 +706,9 @@ void daedalus_ffmpeg_vp9_mc_16h_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -1028,13 +761,9 @@ void daedalus_ffmpeg_vp9_mc_16h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -1087,13 +816,9 @@ void daedalus_ffmpeg_vp9_mc_16h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -1147,13 +872,9 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -1207,13 +928,9 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -1267,13 +984,9 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -1327,13 +1040,9 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -1385,13 +1094,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -1443,13 +1148,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_regular(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -1501,13 +1202,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -1559,13 +1256,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -1618,13 +1311,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -1677,13 +1366,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -1736,13 +1421,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -1795,13 +1476,9 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride
     daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -1824,33 +1501,21 @@ void daedalus_ffmpeg_vp9_mc_16v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -1873,33 +1538,21 @@ void daedalus_ffmpeg_vp9_mc_16v_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -1922,33 +1575,21 @@ void daedalus_ffmpeg_vp9_mc_16v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -1971,33 +1612,21 @@ void daedalus_ffmpeg_vp9_mc_16v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -2021,34 +1650,21 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -2072,34 +1688,21 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -2123,34 +1726,21 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -2174,34 +1764,21 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_16v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -2254,13 +1831,9 @@ void daedalus_ffmpeg_vp9_mc_32h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -2313,13 +1886,9 @@ void daedalus_ffmpeg_vp9_mc_32h_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -2372,13 +1941,9 @@ void daedalus_ffmpeg_vp9_mc_32h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -2431,13 +1996,9 @@ void daedalus_ffmpeg_vp9_mc_32h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -2491,13 +2052,9 @@ void daedalus_ffmpeg_vp9_mc_32h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -2551,13 +2108,9 @@ void daedalus_ffmpeg_vp9_mc_32h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -2611,13 +2164,9 @@ void daedalus_ffmpeg_vp9_mc_32h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -2671,13 +2220,9 @@ void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -2729,13 +2274,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -2787,13 +2328,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_regular(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -2845,13 +2382,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -2903,13 +2436,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -2962,13 +2491,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -3021,13 +2546,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -3080,13 +2601,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -3139,13 +2656,9 @@ void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride
     daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -3168,33 +2681,21 @@ void daedalus_ffmpeg_vp9_mc_32v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -3217,33 +2718,21 @@ void daedalus_ffmpeg_vp9_mc_32v_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -3266,33 +2755,21 @@ void daedalus_ffmpeg_vp9_mc_32v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -3315,33 +2792,21 @@ void daedalus_ffmpeg_vp9_mc_32v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -3365,34 +2830,21 @@ void daedalus_ffmpeg_vp9_mc_32v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -3416,34 +2868,21 @@ void daedalus_ffmpeg_vp9_mc_32v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -3467,34 +2906,21 @@ void daedalus_ffmpeg_vp9_mc_32v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -3518,34 +2944,21 @@ void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_32v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -3610,13 +3023,9 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full,
+        daedalus_item_vp9_mc_4h__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -3681,13 +3090,9 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full,
+        daedalus_item_vp9_mc_4h__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -3752,13 +3157,9 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full,
+        daedalus_item_vp9_mc_4h__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -3823,13 +3224,9 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full,
+        daedalus_item_vp9_mc_4h__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -3895,13 +3292,9 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -3967,13 +3360,9 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -4038,13 +3427,9 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -4110,13 +3495,9 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -4179,13 +3560,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -4248,13 +3625,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -4317,13 +3690,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -4386,13 +3755,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -4458,13 +3823,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -4530,13 +3891,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -4602,13 +3959,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -4674,13 +4027,9 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -4703,42 +4052,25 @@ void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4,
+        daedalus_item_vp9_mc_4v__c_sub4))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full,
+        daedalus_item_vp9_mc_4v__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -4761,42 +4093,25 @@ void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4,
+        daedalus_item_vp9_mc_4v__c_sub4))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full,
+        daedalus_item_vp9_mc_4v__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -4819,42 +4134,25 @@ void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4,
+        daedalus_item_vp9_mc_4v__c_sub4))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full,
+        daedalus_item_vp9_mc_4v__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -4877,42 +4175,25 @@ void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4,
+        daedalus_item_vp9_mc_4v__c_sub4))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full,
+        daedalus_item_vp9_mc_4v__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -4936,42 +4217,25 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -4995,42 +4259,25 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -5053,42 +4300,25 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -5112,42 +4342,25 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_4v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -5200,13 +4413,9 @@ void daedalus_ffmpeg_vp9_mc_64h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -5259,13 +4468,9 @@ void daedalus_ffmpeg_vp9_mc_64h_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -5318,13 +4523,9 @@ void daedalus_ffmpeg_vp9_mc_64h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -5377,13 +4578,9 @@ void daedalus_ffmpeg_vp9_mc_64h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -5437,13 +4634,9 @@ void daedalus_ffmpeg_vp9_mc_64h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -5497,13 +4690,9 @@ void daedalus_ffmpeg_vp9_mc_64h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -5557,13 +4746,9 @@ void daedalus_ffmpeg_vp9_mc_64h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -5617,13 +4802,9 @@ void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -5675,13 +4856,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -5733,13 +4910,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_regular(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -5791,13 +4964,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -5849,13 +5018,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -5908,13 +5073,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -5967,13 +5128,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -6026,13 +5183,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -6085,13 +5238,9 @@ void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride
     daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -6114,33 +5263,21 @@ void daedalus_ffmpeg_vp9_mc_64v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -6163,33 +5300,21 @@ void daedalus_ffmpeg_vp9_mc_64v_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -6212,33 +5337,21 @@ void daedalus_ffmpeg_vp9_mc_64v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -6261,33 +5374,21 @@ void daedalus_ffmpeg_vp9_mc_64v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -6311,34 +5412,21 @@ void daedalus_ffmpeg_vp9_mc_64v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -6362,34 +5450,21 @@ void daedalus_ffmpeg_vp9_mc_64v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -6413,34 +5488,21 @@ void daedalus_ffmpeg_vp9_mc_64v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -6464,34 +5526,21 @@ void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_64v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -6554,13 +5603,9 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full,
+        daedalus_item_vp9_mc_8h__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -6623,13 +5668,9 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full,
+        daedalus_item_vp9_mc_8h__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -6692,13 +5733,9 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full,
+        daedalus_item_vp9_mc_8h__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -6761,13 +5798,9 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full,
+        daedalus_item_vp9_mc_8h__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -6833,13 +5866,9 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -6905,13 +5934,9 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -6976,13 +6001,9 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -7048,13 +6069,9 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8h_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -7117,13 +6134,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -7186,13 +6199,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -7255,13 +6264,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -7324,13 +6329,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -7396,13 +6397,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full))(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -7468,13 +6465,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full))(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -7540,13 +6533,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full))(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -7612,13 +6601,9 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8hv_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full))(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -7641,40 +6626,25 @@ void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8,
+        daedalus_tall_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8,
+        daedalus_item_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4,
+        daedalus_item_vp9_mc_8v__c_sub4))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full,
+        daedalus_item_vp9_mc_8v__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -7697,40 +6667,25 @@ void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8,
+        daedalus_tall_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8,
+        daedalus_item_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4,
+        daedalus_item_vp9_mc_8v__c_sub4))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full,
+        daedalus_item_vp9_mc_8v__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -7753,40 +6708,25 @@ void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8,
+        daedalus_tall_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8,
+        daedalus_item_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4,
+        daedalus_item_vp9_mc_8v__c_sub4))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full,
+        daedalus_item_vp9_mc_8v__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -7809,40 +6749,25 @@ void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8,
+        daedalus_tall_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8,
+        daedalus_item_vp9_mc_8v__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4,
+        daedalus_item_vp9_mc_8v__c_sub4))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full,
+        daedalus_item_vp9_mc_8v__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -7866,42 +6791,25 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4))(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full))(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -7925,42 +6833,25 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4))(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full))(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -7983,42 +6874,25 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4))(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full))(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -8042,42 +6916,25 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_sub4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4))(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_8v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_NEON_OR(daedalus_item_vp9_mc_8v_avg__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full))(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -8094,42 +6951,30 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_deblock_luma_v__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int alpha, int beta, int8_t *tc0) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_h264_deblock_luma_v__vector_full_early(dst, dst_stride, alpha, beta, tc0);
-#else
-  daedalus_item_h264_deblock_luma_v__c_full(dst, dst_stride, alpha, beta, tc0);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_h264_deblock_luma_v__vector_full_early,
+      daedalus_item_h264_deblock_luma_v__c_full)(dst, dst_stride, alpha, beta, tc0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_idct4__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_h264_idct4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_h264_idct4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_h264_idct4__vector_full_x2,
+      daedalus_clearing_h264_idct4__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_idct8__plain(uint8_t *dst, int16_t *coeffs, int dst_stride) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_h264_idct8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_h264_idct8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_h264_idct8__vector_full,
+      daedalus_clearing_h264_idct8__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_h264_qpel_mc20__plain(uint8_t *dst, const uint8_t *src,
     ptrdiff_t dst_stride) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_h264_qpel_mc20__vector_full(dst, dst_stride, src, dst_stride);
-#else
-  daedalus_item_h264_qpel_mc20__c_full(dst, dst_stride, src, dst_stride);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_h264_qpel_mc20__vector_full,
+      daedalus_item_h264_qpel_mc20__c_full)(dst, dst_stride, src, dst_stride);
 }
 #endif
 
@@ -8148,27 +6993,18 @@ static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16__vector_rows8,
+        daedalus_tall_vp9_avg16__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16__vector_rows8,
+        daedalus_item_vp9_avg16__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg16__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg16__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16__vector_full, daedalus_item_vp9_avg16__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8196,27 +7032,18 @@ static void daedalus_ffmpeg_vp9_avg32__plain(uint8_t *dst, ptrdiff_t dst_stride,
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32__vector_rows8,
+        daedalus_tall_vp9_avg32__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32__vector_rows8,
+        daedalus_item_vp9_avg32__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg32__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg32__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32__vector_full, daedalus_item_vp9_avg32__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8243,33 +7070,21 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4__vector_rows8, daedalus_tall_vp9_avg4__c_rows8)(dst,
+        dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_rows8, daedalus_item_vp9_avg4__c_rows8)(dst,
+        dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_rows4, daedalus_item_vp9_avg4__c_rows4)(dst,
+        dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg4__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4__vector_full, daedalus_item_vp9_avg4__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8297,27 +7112,18 @@ static void daedalus_ffmpeg_vp9_avg64__plain(uint8_t *dst, ptrdiff_t dst_stride,
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64__vector_rows8,
+        daedalus_tall_vp9_avg64__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64__vector_rows8,
+        daedalus_item_vp9_avg64__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg64__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg64__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64__vector_full, daedalus_item_vp9_avg64__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8344,33 +7150,21 @@ static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8__vector_rows8, daedalus_tall_vp9_avg8__c_rows8)(dst,
+        dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_rows8, daedalus_item_vp9_avg8__c_rows8)(dst,
+        dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_rows4, daedalus_item_vp9_avg8__c_rows4)(dst,
+        dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg8__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_avg8__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8__vector_full, daedalus_item_vp9_avg8__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8398,27 +7192,18 @@ static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16__vector_rows8,
+        daedalus_tall_vp9_copy16__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16__vector_rows8,
+        daedalus_item_vp9_copy16__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy16__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy16__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16__vector_full,
+        daedalus_item_vp9_copy16__c_full)(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8446,27 +7231,18 @@ static void daedalus_ffmpeg_vp9_copy32__plain(uint8_t *dst, ptrdiff_t dst_stride
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32__vector_rows8,
+        daedalus_tall_vp9_copy32__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32__vector_rows8,
+        daedalus_item_vp9_copy32__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy32__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy32__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32__vector_full,
+        daedalus_item_vp9_copy32__c_full)(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8494,33 +7270,21 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4__vector_rows8_x2,
+        daedalus_tall_vp9_copy4__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_rows8_x2,
+        daedalus_item_vp9_copy4__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_rows4,
+        daedalus_item_vp9_copy4__c_rows4)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy4__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4__vector_full, daedalus_item_vp9_copy4__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8548,27 +7312,18 @@ static void daedalus_ffmpeg_vp9_copy64__plain(uint8_t *dst, ptrdiff_t dst_stride
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64__vector_rows8,
+        daedalus_tall_vp9_copy64__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64__vector_rows8,
+        daedalus_item_vp9_copy64__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy64__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy64__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64__vector_full,
+        daedalus_item_vp9_copy64__c_full)(dst, dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8596,33 +7351,21 @@ static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     }
     (void)unused0;
     (void)unused1;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8__vector_rows8,
+        daedalus_tall_vp9_copy8__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   (void)unused1;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_rows8,
+        daedalus_item_vp9_copy8__c_rows8)(dst, dst_stride, src, src_stride, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_rows4(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_rows4,
+        daedalus_item_vp9_copy8__c_rows4)(dst, dst_stride, src, src_stride, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
-#else
-    daedalus_item_vp9_copy8__c_full(dst, dst_stride, src, src_stride, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8__vector_full, daedalus_item_vp9_copy8__c_full)(dst,
+        dst_stride, src, src_stride, rows);
   }
 }
 
@@ -8639,11 +7382,8 @@ static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 static void daedalus_ffmpeg_vp9_iadst16__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst16__vector_full,
+      daedalus_clearing_vp9_iadst16__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8651,11 +7391,8 @@ static void daedalus_ffmpeg_vp9_iadst16__plain(uint8_t *dst, ptrdiff_t dst_strid
 static void daedalus_ffmpeg_vp9_iadst16_idct16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst16_idct16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst16_idct16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst16_idct16__vector_full,
+      daedalus_clearing_vp9_iadst16_idct16__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8663,11 +7400,8 @@ static void daedalus_ffmpeg_vp9_iadst16_idct16__plain(uint8_t *dst, ptrdiff_t ds
 static void daedalus_ffmpeg_vp9_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst4__vector_full_x2,
+      daedalus_clearing_vp9_iadst4__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8675,11 +7409,8 @@ static void daedalus_ffmpeg_vp9_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride
 static void daedalus_ffmpeg_vp9_iadst4_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst4_idct4__vector_full_x2,
+      daedalus_clearing_vp9_iadst4_idct4__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8687,11 +7418,8 @@ static void daedalus_ffmpeg_vp9_iadst4_idct4__plain(uint8_t *dst, ptrdiff_t dst_
 static void daedalus_ffmpeg_vp9_iadst8__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst8__vector_full,
+      daedalus_clearing_vp9_iadst8__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8699,11 +7427,8 @@ static void daedalus_ffmpeg_vp9_iadst8__plain(uint8_t *dst, ptrdiff_t dst_stride
 static void daedalus_ffmpeg_vp9_iadst8_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst8_idct8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iadst8_idct8__vector_full,
+      daedalus_clearing_vp9_iadst8_idct8__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8711,29 +7436,17 @@ static void daedalus_ffmpeg_vp9_iadst8_idct8__plain(uint8_t *dst, ptrdiff_t dst_
 static void daedalus_ffmpeg_vp9_idct16__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_dc,
+        daedalus_clearing_vp9_idct16__c_dc)(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 10) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_eob10(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_eob10(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_eob10,
+        daedalus_clearing_vp9_idct16__c_eob10)(dst, dst_stride, coeffs, eob);
   } else if (eob >= 11 && eob <= 38) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_eob38(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_eob38(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_eob38,
+        daedalus_clearing_vp9_idct16__c_eob38)(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct16__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct16__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16__vector_full,
+        daedalus_clearing_vp9_idct16__c_full)(dst, dst_stride, coeffs, eob);
   }
 }
 #endif
@@ -8742,11 +7455,8 @@ static void daedalus_ffmpeg_vp9_idct16__plain(uint8_t *dst, ptrdiff_t dst_stride
 static void daedalus_ffmpeg_vp9_idct16_iadst16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct16_iadst16__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct16_iadst16__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct16_iadst16__vector_full,
+      daedalus_clearing_vp9_idct16_iadst16__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8754,29 +7464,17 @@ static void daedalus_ffmpeg_vp9_idct16_iadst16__plain(uint8_t *dst, ptrdiff_t ds
 static void daedalus_ffmpeg_vp9_idct32__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_dc,
+        daedalus_clearing_vp9_idct32__c_dc)(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 34) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_eob34(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_eob34(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_eob34,
+        daedalus_clearing_vp9_idct32__c_eob34)(dst, dst_stride, coeffs, eob);
   } else if (eob >= 35 && eob <= 135) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_eob135(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_eob135(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_eob135,
+        daedalus_clearing_vp9_idct32__c_eob135)(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct32__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct32__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct32__vector_full,
+        daedalus_clearing_vp9_idct32__c_full)(dst, dst_stride, coeffs, eob);
   }
 }
 #endif
@@ -8785,17 +7483,11 @@ static void daedalus_ffmpeg_vp9_idct32__plain(uint8_t *dst, ptrdiff_t dst_stride
 static void daedalus_ffmpeg_vp9_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_dc_x2(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4__vector_dc_x2,
+        daedalus_clearing_vp9_idct4__c_dc)(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_full_x2(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4__vector_full_x2,
+        daedalus_clearing_vp9_idct4__c_full)(dst, dst_stride, coeffs, eob);
   }
 }
 #endif
@@ -8804,11 +7496,8 @@ static void daedalus_ffmpeg_vp9_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride,
 static void daedalus_ffmpeg_vp9_idct4_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct4_iadst4__vector_full_x2,
+      daedalus_clearing_vp9_idct4_iadst4__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8816,23 +7505,14 @@ static void daedalus_ffmpeg_vp9_idct4_iadst4__plain(uint8_t *dst, ptrdiff_t dst_
 static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_dc(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_dc(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_dc,
+        daedalus_clearing_vp9_idct8__c_dc)(dst, dst_stride, coeffs, eob);
   } else if (eob >= 2 && eob <= 12) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_eob12(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_eob12(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_eob12,
+        daedalus_clearing_vp9_idct8__c_eob12)(dst, dst_stride, coeffs, eob);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct8__vector_full(dst, dst_stride, coeffs, eob);
-#else
-    daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8__vector_full,
+        daedalus_clearing_vp9_idct8__c_full)(dst, dst_stride, coeffs, eob);
   }
 }
 #endif
@@ -8841,11 +7521,8 @@ static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 static void daedalus_ffmpeg_vp9_idct8_iadst8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct8_iadst8__vector_full(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_idct8_iadst8__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_idct8_iadst8__vector_full,
+      daedalus_clearing_vp9_idct8_iadst8__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
@@ -8853,55 +7530,40 @@ static void daedalus_ffmpeg_vp9_idct8_iadst8__plain(uint8_t *dst, ptrdiff_t dst_
 static void daedalus_ffmpeg_vp9_iwht4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iwht4__vector_full_x2(dst, dst_stride, coeffs);
-#else
-  daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iwht4__vector_full_x2,
+      daedalus_clearing_vp9_iwht4__c_full)(dst, dst_stride, coeffs);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf4_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf4_h__vector_full_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf4_h__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf4_h__vector_full_early,
+      daedalus_item_vp9_lpf4_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf4_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf4_v__vector_full_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf4_v__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf4_v__vector_full_early,
+      daedalus_item_vp9_lpf4_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf8_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf8_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf8_h__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_h__vector_full_branch_early,
+      daedalus_item_vp9_lpf8_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf8_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_item_vp9_lpf8_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh);
-#else
-  daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
-#endif
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_v__vector_full_branch_early,
+      daedalus_item_vp9_lpf8_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
@@ -8918,27 +7580,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h__vector_sub8,
+        daedalus_tall_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_sub8,
+        daedalus_item_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -9032,27 +7685,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h__vector_sub8,
+        daedalus_tall_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_sub8,
+        daedalus_item_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -9146,27 +7790,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h__vector_sub8,
+        daedalus_tall_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_sub8,
+        daedalus_item_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -9259,27 +7894,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h__vector_sub8,
+        daedalus_tall_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_sub8,
+        daedalus_item_vp9_mc_16h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h__vector_full,
+        daedalus_item_vp9_mc_16h__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -9374,27 +8000,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_sub8,
+        daedalus_item_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -9491,27 +8108,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_sub8,
+        daedalus_item_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -9608,27 +8216,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_sub8,
+        daedalus_item_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -9725,27 +8324,18 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_sub8,
+        daedalus_item_vp9_mc_16h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16h_avg__vector_full,
+        daedalus_item_vp9_mc_16h_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -9841,27 +8431,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv__vector_sub8,
+        daedalus_tall_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_sub8,
+        daedalus_item_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -9949,27 +8529,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv__vector_sub8,
+        daedalus_tall_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_sub8,
+        daedalus_item_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -10057,27 +8627,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv__vector_sub8,
+        daedalus_tall_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_sub8,
+        daedalus_item_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -10165,27 +8725,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv__vector_sub8,
+        daedalus_tall_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_sub8,
+        daedalus_item_vp9_mc_16hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv__vector_full,
+        daedalus_item_vp9_mc_16hv__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -10274,27 +8824,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -10384,27 +8924,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(uint8_t *dst, ptrdiff
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -10494,27 +9024,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -10603,27 +9123,17 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(uint8_t *dst, ptrdif
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_16hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16hv_avg__vector_full,
+        daedalus_item_vp9_mc_16hv_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -10715,27 +9225,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -10761,27 +9262,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -10807,27 +9299,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -10853,27 +9336,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v__vector_sub8,
+        daedalus_tall_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_sub8,
+        daedalus_item_vp9_mc_16v__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v__vector_full,
+        daedalus_item_vp9_mc_16v__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -10900,27 +9374,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -10947,27 +9412,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -10994,27 +9450,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -11041,27 +9488,18 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_16v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_sub8,
+        daedalus_item_vp9_mc_16v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_16v_avg__vector_full,
+        daedalus_item_vp9_mc_16v_avg__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -11088,27 +9526,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h__vector_sub8,
+        daedalus_tall_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_sub8,
+        daedalus_item_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -11202,27 +9631,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h__vector_sub8,
+        daedalus_tall_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_sub8,
+        daedalus_item_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -11316,27 +9736,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h__vector_sub8,
+        daedalus_tall_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_sub8,
+        daedalus_item_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -11429,27 +9840,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h__vector_sub8,
+        daedalus_tall_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_sub8,
+        daedalus_item_vp9_mc_32h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h__vector_full,
+        daedalus_item_vp9_mc_32h__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -11544,27 +9946,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_sub8,
+        daedalus_item_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -11661,27 +10054,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_sub8,
+        daedalus_item_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -11778,27 +10162,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_sub8,
+        daedalus_item_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -11895,27 +10270,18 @@ static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_sub8,
+        daedalus_item_vp9_mc_32h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32h_avg__vector_full,
+        daedalus_item_vp9_mc_32h_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -12011,27 +10377,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_smooth__plain(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv__vector_sub8,
+        daedalus_tall_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_sub8,
+        daedalus_item_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -12119,27 +10475,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_regular__plain(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv__vector_sub8,
+        daedalus_tall_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_sub8,
+        daedalus_item_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -12227,27 +10573,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_sharp__plain(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_32hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv__vector_sub8,
+        daedalus_tall_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_sub8,
+        daedalus_item_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -12335,27 +10671,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv__vector_sub8,
+        daedalus_tall_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_sub8,
+        daedalus_item_vp9_mc_32hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv__vector_full,
+        daedalus_item_vp9_mc_32hv__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -12444,27 +10770,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -12554,27 +10870,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain(uint8_t *dst, ptrdiff
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -12664,27 +10970,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -12773,27 +11069,17 @@ static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain(uint8_t *dst, ptrdif
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_32hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32hv_avg__vector_full,
+        daedalus_item_vp9_mc_32hv_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -12885,27 +11171,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -12931,27 +11208,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -12977,27 +11245,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -13023,27 +11282,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v__vector_sub8,
+        daedalus_tall_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_sub8,
+        daedalus_item_vp9_mc_32v__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v__vector_full,
+        daedalus_item_vp9_mc_32v__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -13070,27 +11320,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -13117,27 +11358,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -13164,27 +11396,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -13211,27 +11434,18 @@ static void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_32v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_sub8,
+        daedalus_item_vp9_mc_32v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_32v_avg__vector_full,
+        daedalus_item_vp9_mc_32v_avg__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -13258,33 +11472,20 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub4, daedalus_item_vp9_mc_4h__c_sub4)(dst,
+        dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full, daedalus_item_vp9_mc_4h__c_full)(dst,
+        dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -13382,33 +11583,20 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub4, daedalus_item_vp9_mc_4h__c_sub4)(dst,
+        dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full, daedalus_item_vp9_mc_4h__c_full)(dst,
+        dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -13507,33 +11695,20 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub4, daedalus_item_vp9_mc_4h__c_sub4)(dst,
+        dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full, daedalus_item_vp9_mc_4h__c_full)(dst,
+        dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -13631,33 +11806,20 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_sub4, daedalus_item_vp9_mc_4h__c_sub4)(dst,
+        dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h__vector_full, daedalus_item_vp9_mc_4h__c_full)(dst,
+        dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -13756,33 +11918,21 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub4,
+        daedalus_item_vp9_mc_4h_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -13883,33 +12033,21 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub4,
+        daedalus_item_vp9_mc_4h_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -14010,33 +12148,21 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub4,
+        daedalus_item_vp9_mc_4h_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -14136,33 +12262,21 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_sub4,
+        daedalus_item_vp9_mc_4h_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4h_avg__vector_full,
+        daedalus_item_vp9_mc_4h_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -14261,32 +12375,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub4,
+        daedalus_item_vp9_mc_4hv__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -14378,32 +12480,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub4,
+        daedalus_item_vp9_mc_4hv__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -14494,32 +12584,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub4,
+        daedalus_item_vp9_mc_4hv__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -14611,32 +12689,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_sub4,
+        daedalus_item_vp9_mc_4hv__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv__vector_full,
+        daedalus_item_vp9_mc_4hv__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -14729,33 +12795,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_4hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -14848,33 +12901,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_4hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -14968,33 +13008,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_4hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -15087,33 +13114,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_4hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4hv_avg__vector_full,
+        daedalus_item_vp9_mc_4hv_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -15208,33 +13222,20 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4, daedalus_item_vp9_mc_4v__c_sub4)(dst,
+        dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full, daedalus_item_vp9_mc_4v__c_full)(dst,
+        dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -15260,33 +13261,20 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4, daedalus_item_vp9_mc_4v__c_sub4)(dst,
+        dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full, daedalus_item_vp9_mc_4v__c_full)(dst,
+        dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -15312,33 +13300,20 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4, daedalus_item_vp9_mc_4v__c_sub4)(dst,
+        dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full, daedalus_item_vp9_mc_4v__c_full)(dst,
+        dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -15364,33 +13339,20 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
-        (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_sub4, daedalus_item_vp9_mc_4v__c_sub4)(dst,
+        dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v__vector_full, daedalus_item_vp9_mc_4v__c_full)(dst,
+        dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -15416,33 +13378,21 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -15469,33 +13419,21 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -15522,33 +13460,21 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -15575,33 +13501,21 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_tall_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub8_x2,
+        daedalus_item_vp9_mc_4v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_sub4,
+        daedalus_item_vp9_mc_4v_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_4v_avg__vector_full,
+        daedalus_item_vp9_mc_4v_avg__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -15628,27 +13542,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h__vector_sub8,
+        daedalus_tall_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_sub8,
+        daedalus_item_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -15742,27 +13647,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h__vector_sub8,
+        daedalus_tall_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_sub8,
+        daedalus_item_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -15856,27 +13752,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h__vector_sub8,
+        daedalus_tall_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_sub8,
+        daedalus_item_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -15969,27 +13856,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h__vector_sub8,
+        daedalus_tall_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_sub8,
+        daedalus_item_vp9_mc_64h__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h__vector_full,
+        daedalus_item_vp9_mc_64h__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -16084,27 +13962,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_sub8,
+        daedalus_item_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -16201,27 +14070,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_sub8,
+        daedalus_item_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -16318,27 +14178,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_sub8,
+        daedalus_item_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -16435,27 +14286,18 @@ static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_sub8,
+        daedalus_item_vp9_mc_64h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64h_avg__vector_full,
+        daedalus_item_vp9_mc_64h_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -16551,27 +14393,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_smooth__plain(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv__vector_sub8,
+        daedalus_tall_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_sub8,
+        daedalus_item_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -16659,27 +14491,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_regular__plain(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv__vector_sub8,
+        daedalus_tall_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_sub8,
+        daedalus_item_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -16767,27 +14589,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_sharp__plain(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_64hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv__vector_sub8,
+        daedalus_tall_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_sub8,
+        daedalus_item_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -16875,27 +14687,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv__vector_sub8,
+        daedalus_tall_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_sub8,
+        daedalus_item_vp9_mc_64hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv__vector_full,
+        daedalus_item_vp9_mc_64hv__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -16984,27 +14786,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -17094,27 +14886,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain(uint8_t *dst, ptrdiff
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -17204,27 +14986,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -17313,27 +15085,17 @@ static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain(uint8_t *dst, ptrdif
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_64hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64hv_avg__vector_full,
+        daedalus_item_vp9_mc_64hv_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -17425,27 +15187,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -17471,27 +15224,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -17517,27 +15261,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -17563,27 +15298,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v__vector_sub8,
+        daedalus_tall_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_sub8,
+        daedalus_item_vp9_mc_64v__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v__vector_full,
+        daedalus_item_vp9_mc_64v__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -17610,27 +15336,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -17657,27 +15374,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -17704,27 +15412,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -17751,27 +15450,18 @@ static void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_64v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_sub8,
+        daedalus_item_vp9_mc_64v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_64v_avg__vector_full,
+        daedalus_item_vp9_mc_64v_avg__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -17798,32 +15488,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h__vector_sub8, daedalus_tall_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_sub8, daedalus_item_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_sub4)(dst,
+        dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_full)(dst,
+        dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -17920,32 +15598,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h__vector_sub8, daedalus_tall_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_sub8, daedalus_item_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_sub4)(dst,
+        dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_full)(dst,
+        dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -18043,32 +15709,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h__vector_sub8, daedalus_tall_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_sub8, daedalus_item_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_sub4)(dst,
+        dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_full)(dst,
+        dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -18165,32 +15819,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h__vector_sub8, daedalus_tall_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_sub8, daedalus_item_vp9_mc_8h__c_sub8)(dst,
+        dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_sub4)(dst,
+        dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h__vector_full, daedalus_item_vp9_mc_8h__c_full)(dst,
+        dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -18288,33 +15930,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_sub8,
+        daedalus_item_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
 }
 
@@ -18415,33 +16045,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_sub8,
+        daedalus_item_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
 }
 
@@ -18542,33 +16160,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_sub8,
+        daedalus_item_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
 }
 
@@ -18668,33 +16274,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8h_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_sub8,
+        daedalus_item_vp9_mc_8h_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#else
-    daedalus_item_vp9_mc_8h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8h_avg__vector_full,
+        daedalus_item_vp9_mc_8h_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
 }
 
@@ -18793,32 +16387,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv__vector_sub8,
+        daedalus_tall_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub8,
+        daedalus_item_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub4,
+        daedalus_item_vp9_mc_8hv__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -18910,32 +16492,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv__vector_sub8,
+        daedalus_tall_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub8,
+        daedalus_item_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub4,
+        daedalus_item_vp9_mc_8hv__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -19026,32 +16596,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv__vector_sub8,
+        daedalus_tall_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub8,
+        daedalus_item_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub4,
+        daedalus_item_vp9_mc_8hv__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -19143,32 +16701,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv__vector_sub8,
+        daedalus_tall_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub8,
+        daedalus_item_vp9_mc_8hv__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_sub4,
+        daedalus_item_vp9_mc_8hv__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv__vector_full,
+        daedalus_item_vp9_mc_8hv__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -19261,33 +16807,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_8hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full)(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
 }
 
@@ -19380,33 +16913,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_8hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full)(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
 }
 
@@ -19500,33 +17020,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_8hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full)(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
 }
 
@@ -19619,33 +17126,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
           mx, my);
       return;
     }
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
-        (size_t)rows / 8);
-#endif
     return;
   }
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub8,
+        daedalus_item_vp9_mc_8hv_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_sub4,
+        daedalus_item_vp9_mc_8hv_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#else
-    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8hv_avg__vector_full,
+        daedalus_item_vp9_mc_8hv_avg__c_full)(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
 }
 
@@ -19740,32 +17234,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8, daedalus_tall_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8, daedalus_item_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4, daedalus_item_vp9_mc_8v__c_sub4)(dst,
+        dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full, daedalus_item_vp9_mc_8v__c_full)(dst,
+        dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -19791,32 +17273,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8, daedalus_tall_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8, daedalus_item_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4, daedalus_item_vp9_mc_8v__c_sub4)(dst,
+        dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full, daedalus_item_vp9_mc_8v__c_full)(dst,
+        dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -19842,32 +17312,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8, daedalus_tall_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8, daedalus_item_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4, daedalus_item_vp9_mc_8v__c_sub4)(dst,
+        dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full, daedalus_item_vp9_mc_8v__c_full)(dst,
+        dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -19893,32 +17351,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v__vector_sub8, daedalus_tall_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub8, daedalus_item_vp9_mc_8v__c_sub8)(dst,
+        dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_sub4, daedalus_item_vp9_mc_8v__c_sub4)(dst,
+        dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v__vector_full, daedalus_item_vp9_mc_8v__c_full)(dst,
+        dst_stride, src, src_stride, 3, my, rows);
   }
 }
 
@@ -19944,33 +17390,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4)(dst, dst_stride, src, src_stride, 0, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full)(dst, dst_stride, src, src_stride, 0, my, rows);
   }
 }
 
@@ -19997,33 +17431,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4)(dst, dst_stride, src, src_stride, 1, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full)(dst, dst_stride, src, src_stride, 1, my, rows);
   }
 }
 
@@ -20050,33 +17472,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4)(dst, dst_stride, src, src_stride, 2, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full)(dst, dst_stride, src, src_stride, 2, my, rows);
   }
 }
 
@@ -20103,33 +17513,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
       return;
     }
     (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_mc_8v_avg__vector_sub8,
+        daedalus_tall_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
-#else
-    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
-#endif
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub8,
+        daedalus_item_vp9_mc_8v_avg__c_sub8)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else if (rows == 4) {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_sub4,
+        daedalus_item_vp9_mc_8v_avg__c_sub4)(dst, dst_stride, src, src_stride, 3, my, rows);
   } else {
-#if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#else
-    daedalus_item_vp9_mc_8v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
-#endif
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_mc_8v_avg__vector_full,
+        daedalus_item_vp9_mc_8v_avg__c_full)(dst, dst_stride, src, src_stride, 3, my, rows);
   }
 }
 

@@ -42,6 +42,10 @@ class Figure:
     def missed(self) -> bool:
         return 0 < self.bar < self.value
 
+    @property
+    def shown(self) -> str:
+        return f"{self.value:.4g} {self.unit}".strip()
+
 
 @click.command("scale")
 @click.option("--kernels", default=300, show_default=True, type=click.IntRange(1, 2000),
@@ -68,36 +72,37 @@ def command(kernels: int, seed: int, as_json: bool) -> None:
         say(f"copying the checkout to {place.root}, drawing programs")
         place.make(kernels, int(least))
         facts = place.facts()
+        figures = _kinds(facts, least)
+
+        def tell(figure: Figure) -> None:
+            """At once: what comes behind it may fail, and takes long."""
+            say(f"{figure.what}: {figure.shown}")
+            figures.append(figure)
+
         shown.advance(1)
         say(f"generating {len(facts)} kernels")
-        everything = place.timed("gen")
+        tell(Figure("everything generated", place.timed("gen") / 60, "min", 6))
+        size, files = place.sizes()
+        tell(Figure("size of generated/", size / 1e6, "MB", 40))
+        tell(Figure("files in generated/", files, "", 2000))
         shown.advance(1)
         say("generating with nothing changed")
-        nothing = place.timed("gen")
+        tell(Figure("generated with nothing changed", place.timed("gen"), "s", 10))
         shown.advance(1)
         say("building the library")
-        library = place.library()
-        size, files = place.sizes()
+        tell(Figure("libdaedalus.a built", place.library() / 60, "min", 4))
         shown.advance(1)
         changed = _tenth(facts)
         say(f"changing {len(changed)} kernels, generating")
         place.change(changed)
-        gen = place.timed("gen")
+        gen = place.timed("gen") / 60
+        tell(Figure(f"{len(changed)} kernels changed: generated", gen, "min"))
         shown.advance(1)
         say(f"comparing {len(changed)} kernels")
-        check = place.timed("check", *changed)
+        check = place.timed("check", *changed) / 60
+        tell(Figure(f"{len(changed)} kernels changed: generated and compared", gen + check,
+                    "min", 15))  # fmt: skip
         shown.advance(1)
-    figures = [
-        *_kinds(facts, least),
-        Figure("everything generated", everything / 60, "min", 6),
-        Figure("generated with nothing changed", nothing, "s", 10),
-        Figure(f"{len(changed)} kernels changed: generated", gen / 60, "min"),
-        Figure(f"{len(changed)} kernels changed: generated and compared", (gen + check) / 60,
-               "min", 15),
-        Figure("size of generated/", size / 1e6, "MB", 40),
-        Figure("files in generated/", files, "", 2000),
-        Figure("libdaedalus.a built", library / 60, "min", 4),
-    ]  # fmt: skip
     if kernels != BARS_FOR:
         figures = [replace(f, bar=0.0) for f in figures]
     _print(figures, place.manifest(), as_json=as_json)
@@ -137,7 +142,7 @@ def _print(
     if as_json:
         print(json.dumps({"figures": [asdict(f) for f in figures], "with": targets}, indent=1))
     else:
-        rows = [(f.what, f"{f.value:.4g} {f.unit}".strip(), f"{f.bar:g}" if f.bar else "",
+        rows = [(f.what, f.shown, f"{f.bar:g}" if f.bar else "",
                  "missed" if f.missed else "") for f in figures]  # fmt: skip
         print_table(("what", "figure", "bar", ""), rows)
         for target, number in targets.items():

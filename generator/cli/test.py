@@ -102,9 +102,10 @@ def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]
 
 
 def _build_c(arch: str, sanitize: bool) -> Step:
-    """Sanitized, generated code is left out: `check --sanitize` has it, and its folder. Nor is it
-    optimised as what is installed, which takes longer to compile than the tests to run."""
-    options = ["-DDAEDALUS_SANITIZE_GENERATED=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O1"]
+    """Sanitized, generated code is left out: `check --sanitize` has it, and its folder. Nor is
+    anything optimised as what is installed: that takes longer to compile than the tests to run."""
+    options = ["-DDAEDALUS_SANITIZE_GENERATED=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O1",
+               "-DDAEDALUS_GENERATED_FLAGS=-O0"]  # fmt: skip
     wish = f"folder={_SANITIZED!r},options={options}," * sanitize
     code = (
         "from daedalus.generator.host import native;"

@@ -127,6 +127,11 @@ void daedalus_rt_gpu_selftest(daedalus_gpu *gpu, daedalus_gpu_program *program) 
     refuse(gpu, program);
     return;
   }
+  if (error == -EINVAL) {
+    snprintf(program->why, sizeof(program->why), "its packed code is damaged");
+    refuse(gpu, program);
+    return;
+  }
   if (error != 0) {
     daedalus_rt_gpu_report(gpu, error);
     return;

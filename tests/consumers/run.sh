@@ -120,7 +120,8 @@ attempt public_headers public_headers
 version=$(sed -n 's/^#define DAEDALUS_VERSION_M[AI][JN]OR //p' \
   "$work/prefix/include/daedalus/core.h" | paste -sd.)
 attempt versions versions
-attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" \
+# The kernels of what was installed were compiled as they are to be.
+attempt cmake_subdirectory cmake_project "$here/cmake_subdirectory" -D DAEDALUS_GENERATED_FLAGS=-O0 \
   -D DAEDALUS_GENERATED_DIR="$GENERATED_DIR" -D DAEDALUS_SANITIZE="$SANITIZE" \
   -D DAEDALUS_ALLOW_UNVERIFIED="$ALLOW_UNVERIFIED"
 # The temporary prefix lies outside what a cross toolchain searches.

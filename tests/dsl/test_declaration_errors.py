@@ -34,6 +34,8 @@ CASES = {
                "int means something else in C or in generated code", ""),
     "generated": ('k.param("meta", u8, 0, 1)  # <-', "declaration",
                   "meta means something else", ""),
+    "of GPUs": ('k.block("scratch", u8, (8,))  # <-', "declaration",
+                "scratch means something else", ""),
     "padding": ('k.param("reserved0", u8, 0, 1)  # <-', "declaration",
                 "reserved0 means something else", ""),
     "lane word": ("with k.stage(int=8) as i: pass  # <-", "declaration", "int means something", ""),

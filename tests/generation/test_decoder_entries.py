@@ -422,8 +422,8 @@ def test_a_target_without_a_variant_of_a_class_does_it_as_any_items(tmp_path: Pa
     source = " ".join(made.files["src/decoder_dec.c"].split())
     call = "(dst, dst_stride, p);"
     assert (
-        f"if (p == 1) {{ #if DAEDALUS_HAVE_NEON daedalus_item_test_classes__neon_full{call} #else"
-        f" daedalus_item_test_classes__c_one{call} #endif" in source
+        "if (p == 1) { DAEDALUS_NEON_OR(daedalus_item_test_classes__neon_full,"
+        f" daedalus_item_test_classes__c_one){call}" in source
     )
     ranks = {v.options.name: v.rank for v in made.variants}
     assert ranks["neon_full"] < ranks["c_one"] < ranks["c_full"]  # as the runtime chooses

@@ -2,6 +2,7 @@
 """Values are set aside in memory where registers do not hold them, and come back the same."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from orders import reordered
@@ -10,7 +11,7 @@ from daedalus.dsl import vectors
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import QPU, options_of
 from daedalus.generator.targets.gpu.device import NotLowerable
-from daedalus.generator.targets.qpu import aside
+from daedalus.generator.targets.qpu import aside, machine
 from daedalus.generator.targets.qpu.best import compile_quick
 from daedalus.generator.targets.qpu.item import RECORDS
 from daedalus.generator.targets.qpu.loop import NoSchedule
@@ -69,14 +70,20 @@ def test_where_registers_do_nothing_is_set_aside() -> None:
     assert texts[0] == texts[1] and not any(p.aside for p in made.programs)
 
 
-def test_beside_other_scratch_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("threads", "flags_stay"), [(2, True), (2, False), (4, True)])
+def test_beside_other_scratch_memory(
+    threads: int, flags_stay: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Places of a thread lie behind those of all threads' temps."""
-    monkeypatch.setattr(aside, "SPARE", (56,))
+    monkeypatch.setattr(aside, "SPARE", (machine.registers(threads) - 8,))
     monkeypatch.setattr(aside, "FAR", 2)
-    large = kernel("vp9_idct8")
-    made = selected(large, ASIDE)
+    large, options = kernel("vp9_idct8"), options_of(QPU, aside=True, four_threads=threads == 4)
+    made = selected(large, options)
     assert made.scratch and all(p.aside for p in made.programs)
-    for kind, outcome in trials(large, ASIDE, 40, run=Scheduled(2, compile_quick)):
+    compiler = partial(compile_quick, flags_stay=flags_stay)
+    for kind, outcome in trials(
+        large, options, 40, run=Scheduled(threads, compiler, flags_stay=flags_stay)
+    ):
         assert not outcome.mismatches and not outcome.strayed, f"{kind} items: {outcome.first}"
 
 

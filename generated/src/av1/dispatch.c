@@ -5,15 +5,21 @@
 #include <daedalus/av1.h>
 #include <daedalus/table.h>
 
-static_assert(offsetof(daedalus_av1_cdef8_meta, dst_off) == 0, "av1_cdef8: dst_off");
-static_assert(offsetof(daedalus_av1_cdef8_meta, src_off) == 4, "av1_cdef8: src_off");
-static_assert(offsetof(daedalus_av1_cdef8_meta, pri) == 8, "av1_cdef8: pri");
-static_assert(offsetof(daedalus_av1_cdef8_meta, sec) == 9, "av1_cdef8: sec");
-static_assert(offsetof(daedalus_av1_cdef8_meta, damping) == 10, "av1_cdef8: damping");
-static_assert(offsetof(daedalus_av1_cdef8_meta, dir) == 11, "av1_cdef8: dir");
-static_assert(offsetof(daedalus_av1_cdef8_meta, edges) == 12, "av1_cdef8: edges");
-static_assert(offsetof(daedalus_av1_cdef8_meta, reserved) == 13, "av1_cdef8: reserved");
-static_assert(sizeof(daedalus_av1_cdef8_meta) == 16, "av1_cdef8: size");
+/* The runtime reads parameters where the table says that they are. */
+#define AT(kernel, field, offset) \
+static_assert(offsetof(daedalus_##kernel##_meta, field) == (offset), #kernel ": " #field)
+#define SIZE(kernel, size) \
+static_assert(sizeof(daedalus_##kernel##_meta) == (size), #kernel ": size")
+
+AT(av1_cdef8, dst_off, 0);
+AT(av1_cdef8, src_off, 4);
+AT(av1_cdef8, pri, 8);
+AT(av1_cdef8, sec, 9);
+AT(av1_cdef8, damping, 10);
+AT(av1_cdef8, dir, 11);
+AT(av1_cdef8, edges, 12);
+AT(av1_cdef8, reserved, 13);
+SIZE(av1_cdef8, 16);
 
 int daedalus_append_av1_cdef8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -44,8 +50,8 @@ int daedalus_recipe_dispatch_av1_cdef8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_av1_cdef_dir_meta, src_off) == 0, "av1_cdef_dir: src_off");
-static_assert(sizeof(daedalus_av1_cdef_dir_meta) == 4, "av1_cdef_dir: size");
+AT(av1_cdef_dir, src_off, 0);
+SIZE(av1_cdef_dir, 4);
 
 int daedalus_append_av1_cdef_dir(daedalus_batch *batch, daedalus_substrate substrate,
     const uint8_t *src, ptrdiff_t src_stride, int32_t *found, size_t n_blocks,
@@ -75,13 +81,13 @@ int daedalus_recipe_dispatch_av1_cdef_dir(daedalus_ctx *ctx, const uint8_t *src,
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_av1_sgr8_meta, dst_off) == 0, "av1_sgr8: dst_off");
-static_assert(offsetof(daedalus_av1_sgr8_meta, src_off) == 4, "av1_sgr8: src_off");
-static_assert(offsetof(daedalus_av1_sgr8_meta, set) == 8, "av1_sgr8: set");
-static_assert(offsetof(daedalus_av1_sgr8_meta, w0) == 9, "av1_sgr8: w0");
-static_assert(offsetof(daedalus_av1_sgr8_meta, w1) == 10, "av1_sgr8: w1");
-static_assert(offsetof(daedalus_av1_sgr8_meta, reserved) == 11, "av1_sgr8: reserved");
-static_assert(sizeof(daedalus_av1_sgr8_meta) == 12, "av1_sgr8: size");
+AT(av1_sgr8, dst_off, 0);
+AT(av1_sgr8, src_off, 4);
+AT(av1_sgr8, set, 8);
+AT(av1_sgr8, w0, 9);
+AT(av1_sgr8, w1, 10);
+AT(av1_sgr8, reserved, 11);
+SIZE(av1_sgr8, 12);
 
 int daedalus_append_av1_sgr8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_units,

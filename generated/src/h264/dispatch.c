@@ -5,15 +5,18 @@
 #include <daedalus/h264.h>
 #include <daedalus/table.h>
 
-static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, dst_off) == 0,
-    "h264_deblock_luma_v: dst_off");
-static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, alpha) == 4,
-    "h264_deblock_luma_v: alpha");
-static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, beta) == 5, "h264_deblock_luma_v: beta");
-static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, tc0) == 6, "h264_deblock_luma_v: tc0");
-static_assert(offsetof(daedalus_h264_deblock_luma_v_meta, reserved) == 10,
-    "h264_deblock_luma_v: reserved");
-static_assert(sizeof(daedalus_h264_deblock_luma_v_meta) == 12, "h264_deblock_luma_v: size");
+/* The runtime reads parameters where the table says that they are. */
+#define AT(kernel, field, offset) \
+static_assert(offsetof(daedalus_##kernel##_meta, field) == (offset), #kernel ": " #field)
+#define SIZE(kernel, size) \
+static_assert(sizeof(daedalus_##kernel##_meta) == (size), #kernel ": size")
+
+AT(h264_deblock_luma_v, dst_off, 0);
+AT(h264_deblock_luma_v, alpha, 4);
+AT(h264_deblock_luma_v, beta, 5);
+AT(h264_deblock_luma_v, tc0, 6);
+AT(h264_deblock_luma_v, reserved, 10);
+SIZE(h264_deblock_luma_v, 12);
 
 int daedalus_append_h264_deblock_luma_v(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges,
@@ -41,8 +44,8 @@ int daedalus_recipe_dispatch_h264_deblock_luma_v(daedalus_ctx *ctx, uint8_t *dst
       n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_h264_idct4_meta, dst_off) == 0, "h264_idct4: dst_off");
-static_assert(sizeof(daedalus_h264_idct4_meta) == 4, "h264_idct4: size");
+AT(h264_idct4, dst_off, 0);
+SIZE(h264_idct4, 4);
 
 int daedalus_append_h264_idct4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -72,8 +75,8 @@ int daedalus_recipe_dispatch_h264_idct4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_h264_idct8_meta, dst_off) == 0, "h264_idct8: dst_off");
-static_assert(sizeof(daedalus_h264_idct8_meta) == 4, "h264_idct8: size");
+AT(h264_idct8, dst_off, 0);
+SIZE(h264_idct8, 4);
 
 int daedalus_append_h264_idct8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -103,9 +106,9 @@ int daedalus_recipe_dispatch_h264_idct8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_h264_qpel_mc20_meta, dst_off) == 0, "h264_qpel_mc20: dst_off");
-static_assert(offsetof(daedalus_h264_qpel_mc20_meta, src_off) == 4, "h264_qpel_mc20: src_off");
-static_assert(sizeof(daedalus_h264_qpel_mc20_meta) == 8, "h264_qpel_mc20: size");
+AT(h264_qpel_mc20, dst_off, 0);
+AT(h264_qpel_mc20, src_off, 4);
+SIZE(h264_qpel_mc20, 8);
 
 int daedalus_append_h264_qpel_mc20(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,

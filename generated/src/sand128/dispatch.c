@@ -5,13 +5,19 @@
 #include <daedalus/sand128.h>
 #include <daedalus/table.h>
 
-static_assert(offsetof(daedalus_sand128_nv12_meta, dst_off) == 0, "sand128_nv12: dst_off");
-static_assert(offsetof(daedalus_sand128_nv12_meta, dst_uv_off) == 4, "sand128_nv12: dst_uv_off");
-static_assert(offsetof(daedalus_sand128_nv12_meta, src_off) == 8, "sand128_nv12: src_off");
-static_assert(offsetof(daedalus_sand128_nv12_meta, src_uv_off) == 12, "sand128_nv12: src_uv_off");
-static_assert(offsetof(daedalus_sand128_nv12_meta, width) == 16, "sand128_nv12: width");
-static_assert(offsetof(daedalus_sand128_nv12_meta, reserved) == 17, "sand128_nv12: reserved");
-static_assert(sizeof(daedalus_sand128_nv12_meta) == 20, "sand128_nv12: size");
+/* The runtime reads parameters where the table says that they are. */
+#define AT(kernel, field, offset) \
+static_assert(offsetof(daedalus_##kernel##_meta, field) == (offset), #kernel ": " #field)
+#define SIZE(kernel, size) \
+static_assert(sizeof(daedalus_##kernel##_meta) == (size), #kernel ": size")
+
+AT(sand128_nv12, dst_off, 0);
+AT(sand128_nv12, dst_uv_off, 4);
+AT(sand128_nv12, src_off, 8);
+AT(sand128_nv12, src_uv_off, 12);
+AT(sand128_nv12, width, 16);
+AT(sand128_nv12, reserved, 17);
+SIZE(sand128_nv12, 20);
 
 int daedalus_append_sand128_nv12(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, uint8_t *dst_uv, ptrdiff_t dst_uv_stride, const uint8_t *src,
@@ -49,13 +55,13 @@ int daedalus_recipe_dispatch_sand128_nv12(daedalus_ctx *ctx, uint8_t *dst, ptrdi
       dst_uv_stride, src, src_stride, src_uv, src_uv_stride, n_tiles, meta);
 }
 
-static_assert(offsetof(daedalus_sand128_p010_meta, dst_off) == 0, "sand128_p010: dst_off");
-static_assert(offsetof(daedalus_sand128_p010_meta, dst_uv_off) == 4, "sand128_p010: dst_uv_off");
-static_assert(offsetof(daedalus_sand128_p010_meta, src_off) == 8, "sand128_p010: src_off");
-static_assert(offsetof(daedalus_sand128_p010_meta, src_uv_off) == 12, "sand128_p010: src_uv_off");
-static_assert(offsetof(daedalus_sand128_p010_meta, width) == 16, "sand128_p010: width");
-static_assert(offsetof(daedalus_sand128_p010_meta, reserved) == 17, "sand128_p010: reserved");
-static_assert(sizeof(daedalus_sand128_p010_meta) == 20, "sand128_p010: size");
+AT(sand128_p010, dst_off, 0);
+AT(sand128_p010, dst_uv_off, 4);
+AT(sand128_p010, src_off, 8);
+AT(sand128_p010, src_uv_off, 12);
+AT(sand128_p010, width, 16);
+AT(sand128_p010, reserved, 17);
+SIZE(sand128_p010, 20);
 
 int daedalus_append_sand128_p010(daedalus_batch *batch, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, uint16_t *dst_uv, ptrdiff_t dst_uv_stride,

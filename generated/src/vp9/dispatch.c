@@ -5,11 +5,17 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 
-static_assert(offsetof(daedalus_vp9_avg16_meta, dst_off) == 0, "vp9_avg16: dst_off");
-static_assert(offsetof(daedalus_vp9_avg16_meta, src_off) == 4, "vp9_avg16: src_off");
-static_assert(offsetof(daedalus_vp9_avg16_meta, rows) == 8, "vp9_avg16: rows");
-static_assert(offsetof(daedalus_vp9_avg16_meta, reserved) == 9, "vp9_avg16: reserved");
-static_assert(sizeof(daedalus_vp9_avg16_meta) == 12, "vp9_avg16: size");
+/* The runtime reads parameters where the table says that they are. */
+#define AT(kernel, field, offset) \
+static_assert(offsetof(daedalus_##kernel##_meta, field) == (offset), #kernel ": " #field)
+#define SIZE(kernel, size) \
+static_assert(sizeof(daedalus_##kernel##_meta) == (size), #kernel ": size")
+
+AT(vp9_avg16, dst_off, 0);
+AT(vp9_avg16, src_off, 4);
+AT(vp9_avg16, rows, 8);
+AT(vp9_avg16, reserved, 9);
+SIZE(vp9_avg16, 12);
 
 int daedalus_append_vp9_avg16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -40,11 +46,11 @@ int daedalus_recipe_dispatch_vp9_avg16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_avg32_meta, dst_off) == 0, "vp9_avg32: dst_off");
-static_assert(offsetof(daedalus_vp9_avg32_meta, src_off) == 4, "vp9_avg32: src_off");
-static_assert(offsetof(daedalus_vp9_avg32_meta, rows) == 8, "vp9_avg32: rows");
-static_assert(offsetof(daedalus_vp9_avg32_meta, reserved) == 9, "vp9_avg32: reserved");
-static_assert(sizeof(daedalus_vp9_avg32_meta) == 12, "vp9_avg32: size");
+AT(vp9_avg32, dst_off, 0);
+AT(vp9_avg32, src_off, 4);
+AT(vp9_avg32, rows, 8);
+AT(vp9_avg32, reserved, 9);
+SIZE(vp9_avg32, 12);
 
 int daedalus_append_vp9_avg32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -75,11 +81,11 @@ int daedalus_recipe_dispatch_vp9_avg32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_avg4_meta, dst_off) == 0, "vp9_avg4: dst_off");
-static_assert(offsetof(daedalus_vp9_avg4_meta, src_off) == 4, "vp9_avg4: src_off");
-static_assert(offsetof(daedalus_vp9_avg4_meta, rows) == 8, "vp9_avg4: rows");
-static_assert(offsetof(daedalus_vp9_avg4_meta, reserved) == 9, "vp9_avg4: reserved");
-static_assert(sizeof(daedalus_vp9_avg4_meta) == 12, "vp9_avg4: size");
+AT(vp9_avg4, dst_off, 0);
+AT(vp9_avg4, src_off, 4);
+AT(vp9_avg4, rows, 8);
+AT(vp9_avg4, reserved, 9);
+SIZE(vp9_avg4, 12);
 
 int daedalus_append_vp9_avg4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -109,11 +115,11 @@ int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_avg64_meta, dst_off) == 0, "vp9_avg64: dst_off");
-static_assert(offsetof(daedalus_vp9_avg64_meta, src_off) == 4, "vp9_avg64: src_off");
-static_assert(offsetof(daedalus_vp9_avg64_meta, rows) == 8, "vp9_avg64: rows");
-static_assert(offsetof(daedalus_vp9_avg64_meta, reserved) == 9, "vp9_avg64: reserved");
-static_assert(sizeof(daedalus_vp9_avg64_meta) == 12, "vp9_avg64: size");
+AT(vp9_avg64, dst_off, 0);
+AT(vp9_avg64, src_off, 4);
+AT(vp9_avg64, rows, 8);
+AT(vp9_avg64, reserved, 9);
+SIZE(vp9_avg64, 12);
 
 int daedalus_append_vp9_avg64(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -144,11 +150,11 @@ int daedalus_recipe_dispatch_vp9_avg64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_avg8_meta, dst_off) == 0, "vp9_avg8: dst_off");
-static_assert(offsetof(daedalus_vp9_avg8_meta, src_off) == 4, "vp9_avg8: src_off");
-static_assert(offsetof(daedalus_vp9_avg8_meta, rows) == 8, "vp9_avg8: rows");
-static_assert(offsetof(daedalus_vp9_avg8_meta, reserved) == 9, "vp9_avg8: reserved");
-static_assert(sizeof(daedalus_vp9_avg8_meta) == 12, "vp9_avg8: size");
+AT(vp9_avg8, dst_off, 0);
+AT(vp9_avg8, src_off, 4);
+AT(vp9_avg8, rows, 8);
+AT(vp9_avg8, reserved, 9);
+SIZE(vp9_avg8, 12);
 
 int daedalus_append_vp9_avg8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -178,11 +184,11 @@ int daedalus_recipe_dispatch_vp9_avg8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_copy16_meta, dst_off) == 0, "vp9_copy16: dst_off");
-static_assert(offsetof(daedalus_vp9_copy16_meta, src_off) == 4, "vp9_copy16: src_off");
-static_assert(offsetof(daedalus_vp9_copy16_meta, rows) == 8, "vp9_copy16: rows");
-static_assert(offsetof(daedalus_vp9_copy16_meta, reserved) == 9, "vp9_copy16: reserved");
-static_assert(sizeof(daedalus_vp9_copy16_meta) == 12, "vp9_copy16: size");
+AT(vp9_copy16, dst_off, 0);
+AT(vp9_copy16, src_off, 4);
+AT(vp9_copy16, rows, 8);
+AT(vp9_copy16, reserved, 9);
+SIZE(vp9_copy16, 12);
 
 int daedalus_append_vp9_copy16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -213,11 +219,11 @@ int daedalus_recipe_dispatch_vp9_copy16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_copy32_meta, dst_off) == 0, "vp9_copy32: dst_off");
-static_assert(offsetof(daedalus_vp9_copy32_meta, src_off) == 4, "vp9_copy32: src_off");
-static_assert(offsetof(daedalus_vp9_copy32_meta, rows) == 8, "vp9_copy32: rows");
-static_assert(offsetof(daedalus_vp9_copy32_meta, reserved) == 9, "vp9_copy32: reserved");
-static_assert(sizeof(daedalus_vp9_copy32_meta) == 12, "vp9_copy32: size");
+AT(vp9_copy32, dst_off, 0);
+AT(vp9_copy32, src_off, 4);
+AT(vp9_copy32, rows, 8);
+AT(vp9_copy32, reserved, 9);
+SIZE(vp9_copy32, 12);
 
 int daedalus_append_vp9_copy32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -248,11 +254,11 @@ int daedalus_recipe_dispatch_vp9_copy32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_copy4_meta, dst_off) == 0, "vp9_copy4: dst_off");
-static_assert(offsetof(daedalus_vp9_copy4_meta, src_off) == 4, "vp9_copy4: src_off");
-static_assert(offsetof(daedalus_vp9_copy4_meta, rows) == 8, "vp9_copy4: rows");
-static_assert(offsetof(daedalus_vp9_copy4_meta, reserved) == 9, "vp9_copy4: reserved");
-static_assert(sizeof(daedalus_vp9_copy4_meta) == 12, "vp9_copy4: size");
+AT(vp9_copy4, dst_off, 0);
+AT(vp9_copy4, src_off, 4);
+AT(vp9_copy4, rows, 8);
+AT(vp9_copy4, reserved, 9);
+SIZE(vp9_copy4, 12);
 
 int daedalus_append_vp9_copy4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -283,11 +289,11 @@ int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_copy64_meta, dst_off) == 0, "vp9_copy64: dst_off");
-static_assert(offsetof(daedalus_vp9_copy64_meta, src_off) == 4, "vp9_copy64: src_off");
-static_assert(offsetof(daedalus_vp9_copy64_meta, rows) == 8, "vp9_copy64: rows");
-static_assert(offsetof(daedalus_vp9_copy64_meta, reserved) == 9, "vp9_copy64: reserved");
-static_assert(sizeof(daedalus_vp9_copy64_meta) == 12, "vp9_copy64: size");
+AT(vp9_copy64, dst_off, 0);
+AT(vp9_copy64, src_off, 4);
+AT(vp9_copy64, rows, 8);
+AT(vp9_copy64, reserved, 9);
+SIZE(vp9_copy64, 12);
 
 int daedalus_append_vp9_copy64(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -318,11 +324,11 @@ int daedalus_recipe_dispatch_vp9_copy64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_copy8_meta, dst_off) == 0, "vp9_copy8: dst_off");
-static_assert(offsetof(daedalus_vp9_copy8_meta, src_off) == 4, "vp9_copy8: src_off");
-static_assert(offsetof(daedalus_vp9_copy8_meta, rows) == 8, "vp9_copy8: rows");
-static_assert(offsetof(daedalus_vp9_copy8_meta, reserved) == 9, "vp9_copy8: reserved");
-static_assert(sizeof(daedalus_vp9_copy8_meta) == 12, "vp9_copy8: size");
+AT(vp9_copy8, dst_off, 0);
+AT(vp9_copy8, src_off, 4);
+AT(vp9_copy8, rows, 8);
+AT(vp9_copy8, reserved, 9);
+SIZE(vp9_copy8, 12);
 
 int daedalus_append_vp9_copy8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -353,8 +359,8 @@ int daedalus_recipe_dispatch_vp9_copy8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst16_meta, dst_off) == 0, "vp9_iadst16: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst16_meta) == 4, "vp9_iadst16: size");
+AT(vp9_iadst16, dst_off, 0);
+SIZE(vp9_iadst16, 4);
 
 int daedalus_append_vp9_iadst16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -384,9 +390,8 @@ int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, ptrdif
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst16_idct16_meta, dst_off) == 0,
-    "vp9_iadst16_idct16: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst16_idct16_meta) == 4, "vp9_iadst16_idct16: size");
+AT(vp9_iadst16_idct16, dst_off, 0);
+SIZE(vp9_iadst16_idct16, 4);
 
 int daedalus_append_vp9_iadst16_idct16(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -417,8 +422,8 @@ int daedalus_recipe_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx, uint8_t *dst,
       coeffs, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst4_meta, dst_off) == 0, "vp9_iadst4: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst4_meta) == 4, "vp9_iadst4: size");
+AT(vp9_iadst4, dst_off, 0);
+SIZE(vp9_iadst4, 4);
 
 int daedalus_append_vp9_iadst4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -448,8 +453,8 @@ int daedalus_recipe_dispatch_vp9_iadst4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst4_idct4_meta, dst_off) == 0, "vp9_iadst4_idct4: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst4_idct4_meta) == 4, "vp9_iadst4_idct4: size");
+AT(vp9_iadst4_idct4, dst_off, 0);
+SIZE(vp9_iadst4_idct4, 4);
 
 int daedalus_append_vp9_iadst4_idct4(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -480,8 +485,8 @@ int daedalus_recipe_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst8_meta, dst_off) == 0, "vp9_iadst8: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst8_meta) == 4, "vp9_iadst8: size");
+AT(vp9_iadst8, dst_off, 0);
+SIZE(vp9_iadst8, 4);
 
 int daedalus_append_vp9_iadst8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -511,8 +516,8 @@ int daedalus_recipe_dispatch_vp9_iadst8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iadst8_idct8_meta, dst_off) == 0, "vp9_iadst8_idct8: dst_off");
-static_assert(sizeof(daedalus_vp9_iadst8_idct8_meta) == 4, "vp9_iadst8_idct8: size");
+AT(vp9_iadst8_idct8, dst_off, 0);
+SIZE(vp9_iadst8_idct8, 4);
 
 int daedalus_append_vp9_iadst8_idct8(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -543,10 +548,10 @@ int daedalus_recipe_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct16_meta, dst_off) == 0, "vp9_idct16: dst_off");
-static_assert(offsetof(daedalus_vp9_idct16_meta, eob) == 4, "vp9_idct16: eob");
-static_assert(offsetof(daedalus_vp9_idct16_meta, reserved) == 6, "vp9_idct16: reserved");
-static_assert(sizeof(daedalus_vp9_idct16_meta) == 8, "vp9_idct16: size");
+AT(vp9_idct16, dst_off, 0);
+AT(vp9_idct16, eob, 4);
+AT(vp9_idct16, reserved, 6);
+SIZE(vp9_idct16, 8);
 
 int daedalus_append_vp9_idct16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -576,9 +581,8 @@ int daedalus_recipe_dispatch_vp9_idct16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct16_iadst16_meta, dst_off) == 0,
-    "vp9_idct16_iadst16: dst_off");
-static_assert(sizeof(daedalus_vp9_idct16_iadst16_meta) == 4, "vp9_idct16_iadst16: size");
+AT(vp9_idct16_iadst16, dst_off, 0);
+SIZE(vp9_idct16_iadst16, 4);
 
 int daedalus_append_vp9_idct16_iadst16(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -609,10 +613,10 @@ int daedalus_recipe_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx, uint8_t *dst,
       coeffs, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct32_meta, dst_off) == 0, "vp9_idct32: dst_off");
-static_assert(offsetof(daedalus_vp9_idct32_meta, eob) == 4, "vp9_idct32: eob");
-static_assert(offsetof(daedalus_vp9_idct32_meta, reserved) == 6, "vp9_idct32: reserved");
-static_assert(sizeof(daedalus_vp9_idct32_meta) == 8, "vp9_idct32: size");
+AT(vp9_idct32, dst_off, 0);
+AT(vp9_idct32, eob, 4);
+AT(vp9_idct32, reserved, 6);
+SIZE(vp9_idct32, 8);
 
 int daedalus_append_vp9_idct32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -642,10 +646,10 @@ int daedalus_recipe_dispatch_vp9_idct32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct4_meta, dst_off) == 0, "vp9_idct4: dst_off");
-static_assert(offsetof(daedalus_vp9_idct4_meta, eob) == 4, "vp9_idct4: eob");
-static_assert(offsetof(daedalus_vp9_idct4_meta, reserved) == 5, "vp9_idct4: reserved");
-static_assert(sizeof(daedalus_vp9_idct4_meta) == 8, "vp9_idct4: size");
+AT(vp9_idct4, dst_off, 0);
+AT(vp9_idct4, eob, 4);
+AT(vp9_idct4, reserved, 5);
+SIZE(vp9_idct4, 8);
 
 int daedalus_append_vp9_idct4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -675,8 +679,8 @@ int daedalus_recipe_dispatch_vp9_idct4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct4_iadst4_meta, dst_off) == 0, "vp9_idct4_iadst4: dst_off");
-static_assert(sizeof(daedalus_vp9_idct4_iadst4_meta) == 4, "vp9_idct4_iadst4: size");
+AT(vp9_idct4_iadst4, dst_off, 0);
+SIZE(vp9_idct4_iadst4, 4);
 
 int daedalus_append_vp9_idct4_iadst4(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -707,10 +711,10 @@ int daedalus_recipe_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct8_meta, dst_off) == 0, "vp9_idct8: dst_off");
-static_assert(offsetof(daedalus_vp9_idct8_meta, eob) == 4, "vp9_idct8: eob");
-static_assert(offsetof(daedalus_vp9_idct8_meta, reserved) == 5, "vp9_idct8: reserved");
-static_assert(sizeof(daedalus_vp9_idct8_meta) == 8, "vp9_idct8: size");
+AT(vp9_idct8, dst_off, 0);
+AT(vp9_idct8, eob, 4);
+AT(vp9_idct8, reserved, 5);
+SIZE(vp9_idct8, 8);
 
 int daedalus_append_vp9_idct8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -740,8 +744,8 @@ int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct8_10_meta, dst_off) == 0, "vp9_idct8_10: dst_off");
-static_assert(sizeof(daedalus_vp9_idct8_10_meta) == 4, "vp9_idct8_10: size");
+AT(vp9_idct8_10, dst_off, 0);
+SIZE(vp9_idct8_10, 4);
 
 int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
@@ -771,8 +775,8 @@ int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, ptrd
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_idct8_iadst8_meta, dst_off) == 0, "vp9_idct8_iadst8: dst_off");
-static_assert(sizeof(daedalus_vp9_idct8_iadst8_meta) == 4, "vp9_idct8_iadst8: size");
+AT(vp9_idct8_iadst8, dst_off, 0);
+SIZE(vp9_idct8_iadst8, 4);
 
 int daedalus_append_vp9_idct8_iadst8(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -803,8 +807,8 @@ int daedalus_recipe_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_iwht4_meta, dst_off) == 0, "vp9_iwht4: dst_off");
-static_assert(sizeof(daedalus_vp9_iwht4_meta) == 4, "vp9_iwht4: size");
+AT(vp9_iwht4, dst_off, 0);
+SIZE(vp9_iwht4, 4);
 
 int daedalus_append_vp9_iwht4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
@@ -834,12 +838,12 @@ int daedalus_recipe_dispatch_vp9_iwht4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, dst_off) == 0, "vp9_lpf16_10_h: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, blimit) == 4, "vp9_lpf16_10_h: blimit");
-static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, limit) == 5, "vp9_lpf16_10_h: limit");
-static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, thresh) == 6, "vp9_lpf16_10_h: thresh");
-static_assert(offsetof(daedalus_vp9_lpf16_10_h_meta, reserved) == 7, "vp9_lpf16_10_h: reserved");
-static_assert(sizeof(daedalus_vp9_lpf16_10_h_meta) == 8, "vp9_lpf16_10_h: size");
+AT(vp9_lpf16_10_h, dst_off, 0);
+AT(vp9_lpf16_10_h, blimit, 4);
+AT(vp9_lpf16_10_h, limit, 5);
+AT(vp9_lpf16_10_h, thresh, 6);
+AT(vp9_lpf16_10_h, reserved, 7);
+SIZE(vp9_lpf16_10_h, 8);
 
 int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
@@ -880,12 +884,12 @@ int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst, ptrd
   return daedalus_recipe_dispatch_vp9_lpf16_10_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, dst_off) == 0, "vp9_lpf16_10_v: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, blimit) == 4, "vp9_lpf16_10_v: blimit");
-static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, limit) == 5, "vp9_lpf16_10_v: limit");
-static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, thresh) == 6, "vp9_lpf16_10_v: thresh");
-static_assert(offsetof(daedalus_vp9_lpf16_10_v_meta, reserved) == 7, "vp9_lpf16_10_v: reserved");
-static_assert(sizeof(daedalus_vp9_lpf16_10_v_meta) == 8, "vp9_lpf16_10_v: size");
+AT(vp9_lpf16_10_v, dst_off, 0);
+AT(vp9_lpf16_10_v, blimit, 4);
+AT(vp9_lpf16_10_v, limit, 5);
+AT(vp9_lpf16_10_v, thresh, 6);
+AT(vp9_lpf16_10_v, reserved, 7);
+SIZE(vp9_lpf16_10_v, 8);
 
 int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
@@ -911,12 +915,12 @@ int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, pt
       meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, dst_off) == 0, "vp9_lpf4_h: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, blimit) == 4, "vp9_lpf4_h: blimit");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, limit) == 5, "vp9_lpf4_h: limit");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, thresh) == 6, "vp9_lpf4_h: thresh");
-static_assert(offsetof(daedalus_vp9_lpf4_h_meta, reserved) == 7, "vp9_lpf4_h: reserved");
-static_assert(sizeof(daedalus_vp9_lpf4_h_meta) == 8, "vp9_lpf4_h: size");
+AT(vp9_lpf4_h, dst_off, 0);
+AT(vp9_lpf4_h, blimit, 4);
+AT(vp9_lpf4_h, limit, 5);
+AT(vp9_lpf4_h, thresh, 6);
+AT(vp9_lpf4_h, reserved, 7);
+SIZE(vp9_lpf4_h, 8);
 
 int daedalus_append_vp9_lpf4_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta) {
@@ -956,12 +960,12 @@ int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
   return daedalus_recipe_dispatch_vp9_lpf4_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, dst_off) == 0, "vp9_lpf4_v: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, blimit) == 4, "vp9_lpf4_v: blimit");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, limit) == 5, "vp9_lpf4_v: limit");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, thresh) == 6, "vp9_lpf4_v: thresh");
-static_assert(offsetof(daedalus_vp9_lpf4_v_meta, reserved) == 7, "vp9_lpf4_v: reserved");
-static_assert(sizeof(daedalus_vp9_lpf4_v_meta) == 8, "vp9_lpf4_v: size");
+AT(vp9_lpf4_v, dst_off, 0);
+AT(vp9_lpf4_v, blimit, 4);
+AT(vp9_lpf4_v, limit, 5);
+AT(vp9_lpf4_v, thresh, 6);
+AT(vp9_lpf4_v, reserved, 7);
+SIZE(vp9_lpf4_v, 8);
 
 int daedalus_append_vp9_lpf4_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
@@ -986,12 +990,12 @@ int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
   return daedalus_dispatch_vp9_lpf4_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, dst_off) == 0, "vp9_lpf8_h: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, blimit) == 4, "vp9_lpf8_h: blimit");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, limit) == 5, "vp9_lpf8_h: limit");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, thresh) == 6, "vp9_lpf8_h: thresh");
-static_assert(offsetof(daedalus_vp9_lpf8_h_meta, reserved) == 7, "vp9_lpf8_h: reserved");
-static_assert(sizeof(daedalus_vp9_lpf8_h_meta) == 8, "vp9_lpf8_h: size");
+AT(vp9_lpf8_h, dst_off, 0);
+AT(vp9_lpf8_h, blimit, 4);
+AT(vp9_lpf8_h, limit, 5);
+AT(vp9_lpf8_h, thresh, 6);
+AT(vp9_lpf8_h, reserved, 7);
+SIZE(vp9_lpf8_h, 8);
 
 int daedalus_append_vp9_lpf8_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
@@ -1031,12 +1035,12 @@ int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
   return daedalus_recipe_dispatch_vp9_lpf8_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, dst_off) == 0, "vp9_lpf8_v: dst_off");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, blimit) == 4, "vp9_lpf8_v: blimit");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, limit) == 5, "vp9_lpf8_v: limit");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, thresh) == 6, "vp9_lpf8_v: thresh");
-static_assert(offsetof(daedalus_vp9_lpf8_v_meta, reserved) == 7, "vp9_lpf8_v: reserved");
-static_assert(sizeof(daedalus_vp9_lpf8_v_meta) == 8, "vp9_lpf8_v: size");
+AT(vp9_lpf8_v, dst_off, 0);
+AT(vp9_lpf8_v, blimit, 4);
+AT(vp9_lpf8_v, limit, 5);
+AT(vp9_lpf8_v, thresh, 6);
+AT(vp9_lpf8_v, reserved, 7);
+SIZE(vp9_lpf8_v, 8);
 
 int daedalus_append_vp9_lpf8_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta) {
@@ -1061,13 +1065,13 @@ int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
   return daedalus_dispatch_vp9_lpf8_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, dst_off) == 0, "vp9_mc_16h: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, src_off) == 4, "vp9_mc_16h: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, filter) == 8, "vp9_mc_16h: filter");
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, mx) == 9, "vp9_mc_16h: mx");
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, rows) == 10, "vp9_mc_16h: rows");
-static_assert(offsetof(daedalus_vp9_mc_16h_meta, reserved) == 11, "vp9_mc_16h: reserved");
-static_assert(sizeof(daedalus_vp9_mc_16h_meta) == 12, "vp9_mc_16h: size");
+AT(vp9_mc_16h, dst_off, 0);
+AT(vp9_mc_16h, src_off, 4);
+AT(vp9_mc_16h, filter, 8);
+AT(vp9_mc_16h, mx, 9);
+AT(vp9_mc_16h, rows, 10);
+AT(vp9_mc_16h, reserved, 11);
+SIZE(vp9_mc_16h, 12);
 
 int daedalus_append_vp9_mc_16h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1098,13 +1102,13 @@ int daedalus_recipe_dispatch_vp9_mc_16h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, dst_off) == 0, "vp9_mc_16h_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, src_off) == 4, "vp9_mc_16h_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, filter) == 8, "vp9_mc_16h_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, mx) == 9, "vp9_mc_16h_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, rows) == 10, "vp9_mc_16h_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, reserved) == 11, "vp9_mc_16h_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_16h_avg_meta) == 12, "vp9_mc_16h_avg: size");
+AT(vp9_mc_16h_avg, dst_off, 0);
+AT(vp9_mc_16h_avg, src_off, 4);
+AT(vp9_mc_16h_avg, filter, 8);
+AT(vp9_mc_16h_avg, mx, 9);
+AT(vp9_mc_16h_avg, rows, 10);
+AT(vp9_mc_16h_avg, reserved, 11);
+SIZE(vp9_mc_16h_avg, 12);
 
 int daedalus_append_vp9_mc_16h_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1135,13 +1139,13 @@ int daedalus_recipe_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, dst_off) == 0, "vp9_mc_16hv: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, src_off) == 4, "vp9_mc_16hv: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, filter) == 8, "vp9_mc_16hv: filter");
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, mx) == 9, "vp9_mc_16hv: mx");
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, my) == 10, "vp9_mc_16hv: my");
-static_assert(offsetof(daedalus_vp9_mc_16hv_meta, rows) == 11, "vp9_mc_16hv: rows");
-static_assert(sizeof(daedalus_vp9_mc_16hv_meta) == 12, "vp9_mc_16hv: size");
+AT(vp9_mc_16hv, dst_off, 0);
+AT(vp9_mc_16hv, src_off, 4);
+AT(vp9_mc_16hv, filter, 8);
+AT(vp9_mc_16hv, mx, 9);
+AT(vp9_mc_16hv, my, 10);
+AT(vp9_mc_16hv, rows, 11);
+SIZE(vp9_mc_16hv, 12);
 
 int daedalus_append_vp9_mc_16hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1172,13 +1176,13 @@ int daedalus_recipe_dispatch_vp9_mc_16hv(daedalus_ctx *ctx, uint8_t *dst, ptrdif
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, dst_off) == 0, "vp9_mc_16hv_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, src_off) == 4, "vp9_mc_16hv_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, filter) == 8, "vp9_mc_16hv_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, mx) == 9, "vp9_mc_16hv_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, my) == 10, "vp9_mc_16hv_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, rows) == 11, "vp9_mc_16hv_avg: rows");
-static_assert(sizeof(daedalus_vp9_mc_16hv_avg_meta) == 12, "vp9_mc_16hv_avg: size");
+AT(vp9_mc_16hv_avg, dst_off, 0);
+AT(vp9_mc_16hv_avg, src_off, 4);
+AT(vp9_mc_16hv_avg, filter, 8);
+AT(vp9_mc_16hv_avg, mx, 9);
+AT(vp9_mc_16hv_avg, my, 10);
+AT(vp9_mc_16hv_avg, rows, 11);
+SIZE(vp9_mc_16hv_avg, 12);
 
 int daedalus_append_vp9_mc_16hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1209,13 +1213,13 @@ int daedalus_recipe_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, dst_off) == 0, "vp9_mc_16v: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, src_off) == 4, "vp9_mc_16v: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, filter) == 8, "vp9_mc_16v: filter");
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, my) == 9, "vp9_mc_16v: my");
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, rows) == 10, "vp9_mc_16v: rows");
-static_assert(offsetof(daedalus_vp9_mc_16v_meta, reserved) == 11, "vp9_mc_16v: reserved");
-static_assert(sizeof(daedalus_vp9_mc_16v_meta) == 12, "vp9_mc_16v: size");
+AT(vp9_mc_16v, dst_off, 0);
+AT(vp9_mc_16v, src_off, 4);
+AT(vp9_mc_16v, filter, 8);
+AT(vp9_mc_16v, my, 9);
+AT(vp9_mc_16v, rows, 10);
+AT(vp9_mc_16v, reserved, 11);
+SIZE(vp9_mc_16v, 12);
 
 int daedalus_append_vp9_mc_16v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1246,13 +1250,13 @@ int daedalus_recipe_dispatch_vp9_mc_16v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, dst_off) == 0, "vp9_mc_16v_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, src_off) == 4, "vp9_mc_16v_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, filter) == 8, "vp9_mc_16v_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, my) == 9, "vp9_mc_16v_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, rows) == 10, "vp9_mc_16v_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, reserved) == 11, "vp9_mc_16v_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_16v_avg_meta) == 12, "vp9_mc_16v_avg: size");
+AT(vp9_mc_16v_avg, dst_off, 0);
+AT(vp9_mc_16v_avg, src_off, 4);
+AT(vp9_mc_16v_avg, filter, 8);
+AT(vp9_mc_16v_avg, my, 9);
+AT(vp9_mc_16v_avg, rows, 10);
+AT(vp9_mc_16v_avg, reserved, 11);
+SIZE(vp9_mc_16v_avg, 12);
 
 int daedalus_append_vp9_mc_16v_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1283,13 +1287,13 @@ int daedalus_recipe_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, dst_off) == 0, "vp9_mc_32h: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, src_off) == 4, "vp9_mc_32h: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, filter) == 8, "vp9_mc_32h: filter");
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, mx) == 9, "vp9_mc_32h: mx");
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, rows) == 10, "vp9_mc_32h: rows");
-static_assert(offsetof(daedalus_vp9_mc_32h_meta, reserved) == 11, "vp9_mc_32h: reserved");
-static_assert(sizeof(daedalus_vp9_mc_32h_meta) == 12, "vp9_mc_32h: size");
+AT(vp9_mc_32h, dst_off, 0);
+AT(vp9_mc_32h, src_off, 4);
+AT(vp9_mc_32h, filter, 8);
+AT(vp9_mc_32h, mx, 9);
+AT(vp9_mc_32h, rows, 10);
+AT(vp9_mc_32h, reserved, 11);
+SIZE(vp9_mc_32h, 12);
 
 int daedalus_append_vp9_mc_32h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1320,13 +1324,13 @@ int daedalus_recipe_dispatch_vp9_mc_32h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, dst_off) == 0, "vp9_mc_32h_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, src_off) == 4, "vp9_mc_32h_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, filter) == 8, "vp9_mc_32h_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, mx) == 9, "vp9_mc_32h_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, rows) == 10, "vp9_mc_32h_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, reserved) == 11, "vp9_mc_32h_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_32h_avg_meta) == 12, "vp9_mc_32h_avg: size");
+AT(vp9_mc_32h_avg, dst_off, 0);
+AT(vp9_mc_32h_avg, src_off, 4);
+AT(vp9_mc_32h_avg, filter, 8);
+AT(vp9_mc_32h_avg, mx, 9);
+AT(vp9_mc_32h_avg, rows, 10);
+AT(vp9_mc_32h_avg, reserved, 11);
+SIZE(vp9_mc_32h_avg, 12);
 
 int daedalus_append_vp9_mc_32h_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1357,13 +1361,13 @@ int daedalus_recipe_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, dst_off) == 0, "vp9_mc_32hv: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, src_off) == 4, "vp9_mc_32hv: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, filter) == 8, "vp9_mc_32hv: filter");
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, mx) == 9, "vp9_mc_32hv: mx");
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, my) == 10, "vp9_mc_32hv: my");
-static_assert(offsetof(daedalus_vp9_mc_32hv_meta, rows) == 11, "vp9_mc_32hv: rows");
-static_assert(sizeof(daedalus_vp9_mc_32hv_meta) == 12, "vp9_mc_32hv: size");
+AT(vp9_mc_32hv, dst_off, 0);
+AT(vp9_mc_32hv, src_off, 4);
+AT(vp9_mc_32hv, filter, 8);
+AT(vp9_mc_32hv, mx, 9);
+AT(vp9_mc_32hv, my, 10);
+AT(vp9_mc_32hv, rows, 11);
+SIZE(vp9_mc_32hv, 12);
 
 int daedalus_append_vp9_mc_32hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1394,13 +1398,13 @@ int daedalus_recipe_dispatch_vp9_mc_32hv(daedalus_ctx *ctx, uint8_t *dst, ptrdif
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, dst_off) == 0, "vp9_mc_32hv_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, src_off) == 4, "vp9_mc_32hv_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, filter) == 8, "vp9_mc_32hv_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, mx) == 9, "vp9_mc_32hv_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, my) == 10, "vp9_mc_32hv_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, rows) == 11, "vp9_mc_32hv_avg: rows");
-static_assert(sizeof(daedalus_vp9_mc_32hv_avg_meta) == 12, "vp9_mc_32hv_avg: size");
+AT(vp9_mc_32hv_avg, dst_off, 0);
+AT(vp9_mc_32hv_avg, src_off, 4);
+AT(vp9_mc_32hv_avg, filter, 8);
+AT(vp9_mc_32hv_avg, mx, 9);
+AT(vp9_mc_32hv_avg, my, 10);
+AT(vp9_mc_32hv_avg, rows, 11);
+SIZE(vp9_mc_32hv_avg, 12);
 
 int daedalus_append_vp9_mc_32hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1431,13 +1435,13 @@ int daedalus_recipe_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, dst_off) == 0, "vp9_mc_32v: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, src_off) == 4, "vp9_mc_32v: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, filter) == 8, "vp9_mc_32v: filter");
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, my) == 9, "vp9_mc_32v: my");
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, rows) == 10, "vp9_mc_32v: rows");
-static_assert(offsetof(daedalus_vp9_mc_32v_meta, reserved) == 11, "vp9_mc_32v: reserved");
-static_assert(sizeof(daedalus_vp9_mc_32v_meta) == 12, "vp9_mc_32v: size");
+AT(vp9_mc_32v, dst_off, 0);
+AT(vp9_mc_32v, src_off, 4);
+AT(vp9_mc_32v, filter, 8);
+AT(vp9_mc_32v, my, 9);
+AT(vp9_mc_32v, rows, 10);
+AT(vp9_mc_32v, reserved, 11);
+SIZE(vp9_mc_32v, 12);
 
 int daedalus_append_vp9_mc_32v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1468,13 +1472,13 @@ int daedalus_recipe_dispatch_vp9_mc_32v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, dst_off) == 0, "vp9_mc_32v_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, src_off) == 4, "vp9_mc_32v_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, filter) == 8, "vp9_mc_32v_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, my) == 9, "vp9_mc_32v_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, rows) == 10, "vp9_mc_32v_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, reserved) == 11, "vp9_mc_32v_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_32v_avg_meta) == 12, "vp9_mc_32v_avg: size");
+AT(vp9_mc_32v_avg, dst_off, 0);
+AT(vp9_mc_32v_avg, src_off, 4);
+AT(vp9_mc_32v_avg, filter, 8);
+AT(vp9_mc_32v_avg, my, 9);
+AT(vp9_mc_32v_avg, rows, 10);
+AT(vp9_mc_32v_avg, reserved, 11);
+SIZE(vp9_mc_32v_avg, 12);
 
 int daedalus_append_vp9_mc_32v_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1505,13 +1509,13 @@ int daedalus_recipe_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, dst_off) == 0, "vp9_mc_4h: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, src_off) == 4, "vp9_mc_4h: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, filter) == 8, "vp9_mc_4h: filter");
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, mx) == 9, "vp9_mc_4h: mx");
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, rows) == 10, "vp9_mc_4h: rows");
-static_assert(offsetof(daedalus_vp9_mc_4h_meta, reserved) == 11, "vp9_mc_4h: reserved");
-static_assert(sizeof(daedalus_vp9_mc_4h_meta) == 12, "vp9_mc_4h: size");
+AT(vp9_mc_4h, dst_off, 0);
+AT(vp9_mc_4h, src_off, 4);
+AT(vp9_mc_4h, filter, 8);
+AT(vp9_mc_4h, mx, 9);
+AT(vp9_mc_4h, rows, 10);
+AT(vp9_mc_4h, reserved, 11);
+SIZE(vp9_mc_4h, 12);
 
 int daedalus_append_vp9_mc_4h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1542,13 +1546,13 @@ int daedalus_recipe_dispatch_vp9_mc_4h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, dst_off) == 0, "vp9_mc_4h_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, src_off) == 4, "vp9_mc_4h_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, filter) == 8, "vp9_mc_4h_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, mx) == 9, "vp9_mc_4h_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, rows) == 10, "vp9_mc_4h_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, reserved) == 11, "vp9_mc_4h_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_4h_avg_meta) == 12, "vp9_mc_4h_avg: size");
+AT(vp9_mc_4h_avg, dst_off, 0);
+AT(vp9_mc_4h_avg, src_off, 4);
+AT(vp9_mc_4h_avg, filter, 8);
+AT(vp9_mc_4h_avg, mx, 9);
+AT(vp9_mc_4h_avg, rows, 10);
+AT(vp9_mc_4h_avg, reserved, 11);
+SIZE(vp9_mc_4h_avg, 12);
 
 int daedalus_append_vp9_mc_4h_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1579,13 +1583,13 @@ int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, dst_off) == 0, "vp9_mc_4hv: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, src_off) == 4, "vp9_mc_4hv: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, filter) == 8, "vp9_mc_4hv: filter");
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, mx) == 9, "vp9_mc_4hv: mx");
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, my) == 10, "vp9_mc_4hv: my");
-static_assert(offsetof(daedalus_vp9_mc_4hv_meta, rows) == 11, "vp9_mc_4hv: rows");
-static_assert(sizeof(daedalus_vp9_mc_4hv_meta) == 12, "vp9_mc_4hv: size");
+AT(vp9_mc_4hv, dst_off, 0);
+AT(vp9_mc_4hv, src_off, 4);
+AT(vp9_mc_4hv, filter, 8);
+AT(vp9_mc_4hv, mx, 9);
+AT(vp9_mc_4hv, my, 10);
+AT(vp9_mc_4hv, rows, 11);
+SIZE(vp9_mc_4hv, 12);
 
 int daedalus_append_vp9_mc_4hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1616,13 +1620,13 @@ int daedalus_recipe_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, dst_off) == 0, "vp9_mc_4hv_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, src_off) == 4, "vp9_mc_4hv_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, filter) == 8, "vp9_mc_4hv_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, mx) == 9, "vp9_mc_4hv_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, my) == 10, "vp9_mc_4hv_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, rows) == 11, "vp9_mc_4hv_avg: rows");
-static_assert(sizeof(daedalus_vp9_mc_4hv_avg_meta) == 12, "vp9_mc_4hv_avg: size");
+AT(vp9_mc_4hv_avg, dst_off, 0);
+AT(vp9_mc_4hv_avg, src_off, 4);
+AT(vp9_mc_4hv_avg, filter, 8);
+AT(vp9_mc_4hv_avg, mx, 9);
+AT(vp9_mc_4hv_avg, my, 10);
+AT(vp9_mc_4hv_avg, rows, 11);
+SIZE(vp9_mc_4hv_avg, 12);
 
 int daedalus_append_vp9_mc_4hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1653,13 +1657,13 @@ int daedalus_recipe_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, dst_off) == 0, "vp9_mc_4v: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, src_off) == 4, "vp9_mc_4v: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, filter) == 8, "vp9_mc_4v: filter");
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, my) == 9, "vp9_mc_4v: my");
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, rows) == 10, "vp9_mc_4v: rows");
-static_assert(offsetof(daedalus_vp9_mc_4v_meta, reserved) == 11, "vp9_mc_4v: reserved");
-static_assert(sizeof(daedalus_vp9_mc_4v_meta) == 12, "vp9_mc_4v: size");
+AT(vp9_mc_4v, dst_off, 0);
+AT(vp9_mc_4v, src_off, 4);
+AT(vp9_mc_4v, filter, 8);
+AT(vp9_mc_4v, my, 9);
+AT(vp9_mc_4v, rows, 10);
+AT(vp9_mc_4v, reserved, 11);
+SIZE(vp9_mc_4v, 12);
 
 int daedalus_append_vp9_mc_4v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1690,13 +1694,13 @@ int daedalus_recipe_dispatch_vp9_mc_4v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, dst_off) == 0, "vp9_mc_4v_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, src_off) == 4, "vp9_mc_4v_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, filter) == 8, "vp9_mc_4v_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, my) == 9, "vp9_mc_4v_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, rows) == 10, "vp9_mc_4v_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, reserved) == 11, "vp9_mc_4v_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_4v_avg_meta) == 12, "vp9_mc_4v_avg: size");
+AT(vp9_mc_4v_avg, dst_off, 0);
+AT(vp9_mc_4v_avg, src_off, 4);
+AT(vp9_mc_4v_avg, filter, 8);
+AT(vp9_mc_4v_avg, my, 9);
+AT(vp9_mc_4v_avg, rows, 10);
+AT(vp9_mc_4v_avg, reserved, 11);
+SIZE(vp9_mc_4v_avg, 12);
 
 int daedalus_append_vp9_mc_4v_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1727,13 +1731,13 @@ int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, dst_off) == 0, "vp9_mc_64h: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, src_off) == 4, "vp9_mc_64h: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, filter) == 8, "vp9_mc_64h: filter");
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, mx) == 9, "vp9_mc_64h: mx");
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, rows) == 10, "vp9_mc_64h: rows");
-static_assert(offsetof(daedalus_vp9_mc_64h_meta, reserved) == 11, "vp9_mc_64h: reserved");
-static_assert(sizeof(daedalus_vp9_mc_64h_meta) == 12, "vp9_mc_64h: size");
+AT(vp9_mc_64h, dst_off, 0);
+AT(vp9_mc_64h, src_off, 4);
+AT(vp9_mc_64h, filter, 8);
+AT(vp9_mc_64h, mx, 9);
+AT(vp9_mc_64h, rows, 10);
+AT(vp9_mc_64h, reserved, 11);
+SIZE(vp9_mc_64h, 12);
 
 int daedalus_append_vp9_mc_64h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1764,13 +1768,13 @@ int daedalus_recipe_dispatch_vp9_mc_64h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, dst_off) == 0, "vp9_mc_64h_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, src_off) == 4, "vp9_mc_64h_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, filter) == 8, "vp9_mc_64h_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, mx) == 9, "vp9_mc_64h_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, rows) == 10, "vp9_mc_64h_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, reserved) == 11, "vp9_mc_64h_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_64h_avg_meta) == 12, "vp9_mc_64h_avg: size");
+AT(vp9_mc_64h_avg, dst_off, 0);
+AT(vp9_mc_64h_avg, src_off, 4);
+AT(vp9_mc_64h_avg, filter, 8);
+AT(vp9_mc_64h_avg, mx, 9);
+AT(vp9_mc_64h_avg, rows, 10);
+AT(vp9_mc_64h_avg, reserved, 11);
+SIZE(vp9_mc_64h_avg, 12);
 
 int daedalus_append_vp9_mc_64h_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1801,13 +1805,13 @@ int daedalus_recipe_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, dst_off) == 0, "vp9_mc_64hv: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, src_off) == 4, "vp9_mc_64hv: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, filter) == 8, "vp9_mc_64hv: filter");
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, mx) == 9, "vp9_mc_64hv: mx");
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, my) == 10, "vp9_mc_64hv: my");
-static_assert(offsetof(daedalus_vp9_mc_64hv_meta, rows) == 11, "vp9_mc_64hv: rows");
-static_assert(sizeof(daedalus_vp9_mc_64hv_meta) == 12, "vp9_mc_64hv: size");
+AT(vp9_mc_64hv, dst_off, 0);
+AT(vp9_mc_64hv, src_off, 4);
+AT(vp9_mc_64hv, filter, 8);
+AT(vp9_mc_64hv, mx, 9);
+AT(vp9_mc_64hv, my, 10);
+AT(vp9_mc_64hv, rows, 11);
+SIZE(vp9_mc_64hv, 12);
 
 int daedalus_append_vp9_mc_64hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1838,13 +1842,13 @@ int daedalus_recipe_dispatch_vp9_mc_64hv(daedalus_ctx *ctx, uint8_t *dst, ptrdif
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, dst_off) == 0, "vp9_mc_64hv_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, src_off) == 4, "vp9_mc_64hv_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, filter) == 8, "vp9_mc_64hv_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, mx) == 9, "vp9_mc_64hv_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, my) == 10, "vp9_mc_64hv_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, rows) == 11, "vp9_mc_64hv_avg: rows");
-static_assert(sizeof(daedalus_vp9_mc_64hv_avg_meta) == 12, "vp9_mc_64hv_avg: size");
+AT(vp9_mc_64hv_avg, dst_off, 0);
+AT(vp9_mc_64hv_avg, src_off, 4);
+AT(vp9_mc_64hv_avg, filter, 8);
+AT(vp9_mc_64hv_avg, mx, 9);
+AT(vp9_mc_64hv_avg, my, 10);
+AT(vp9_mc_64hv_avg, rows, 11);
+SIZE(vp9_mc_64hv_avg, 12);
 
 int daedalus_append_vp9_mc_64hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1875,13 +1879,13 @@ int daedalus_recipe_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, dst_off) == 0, "vp9_mc_64v: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, src_off) == 4, "vp9_mc_64v: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, filter) == 8, "vp9_mc_64v: filter");
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, my) == 9, "vp9_mc_64v: my");
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, rows) == 10, "vp9_mc_64v: rows");
-static_assert(offsetof(daedalus_vp9_mc_64v_meta, reserved) == 11, "vp9_mc_64v: reserved");
-static_assert(sizeof(daedalus_vp9_mc_64v_meta) == 12, "vp9_mc_64v: size");
+AT(vp9_mc_64v, dst_off, 0);
+AT(vp9_mc_64v, src_off, 4);
+AT(vp9_mc_64v, filter, 8);
+AT(vp9_mc_64v, my, 9);
+AT(vp9_mc_64v, rows, 10);
+AT(vp9_mc_64v, reserved, 11);
+SIZE(vp9_mc_64v, 12);
 
 int daedalus_append_vp9_mc_64v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1912,13 +1916,13 @@ int daedalus_recipe_dispatch_vp9_mc_64v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, dst_off) == 0, "vp9_mc_64v_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, src_off) == 4, "vp9_mc_64v_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, filter) == 8, "vp9_mc_64v_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, my) == 9, "vp9_mc_64v_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, rows) == 10, "vp9_mc_64v_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, reserved) == 11, "vp9_mc_64v_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_64v_avg_meta) == 12, "vp9_mc_64v_avg: size");
+AT(vp9_mc_64v_avg, dst_off, 0);
+AT(vp9_mc_64v_avg, src_off, 4);
+AT(vp9_mc_64v_avg, filter, 8);
+AT(vp9_mc_64v_avg, my, 9);
+AT(vp9_mc_64v_avg, rows, 10);
+AT(vp9_mc_64v_avg, reserved, 11);
+SIZE(vp9_mc_64v_avg, 12);
 
 int daedalus_append_vp9_mc_64v_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1949,13 +1953,13 @@ int daedalus_recipe_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, dst_off) == 0, "vp9_mc_8h: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, src_off) == 4, "vp9_mc_8h: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, filter) == 8, "vp9_mc_8h: filter");
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, mx) == 9, "vp9_mc_8h: mx");
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, rows) == 10, "vp9_mc_8h: rows");
-static_assert(offsetof(daedalus_vp9_mc_8h_meta, reserved) == 11, "vp9_mc_8h: reserved");
-static_assert(sizeof(daedalus_vp9_mc_8h_meta) == 12, "vp9_mc_8h: size");
+AT(vp9_mc_8h, dst_off, 0);
+AT(vp9_mc_8h, src_off, 4);
+AT(vp9_mc_8h, filter, 8);
+AT(vp9_mc_8h, mx, 9);
+AT(vp9_mc_8h, rows, 10);
+AT(vp9_mc_8h, reserved, 11);
+SIZE(vp9_mc_8h, 12);
 
 int daedalus_append_vp9_mc_8h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -1986,13 +1990,13 @@ int daedalus_recipe_dispatch_vp9_mc_8h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, dst_off) == 0, "vp9_mc_8h_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, src_off) == 4, "vp9_mc_8h_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, filter) == 8, "vp9_mc_8h_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, mx) == 9, "vp9_mc_8h_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, rows) == 10, "vp9_mc_8h_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_8h_avg_meta, reserved) == 11, "vp9_mc_8h_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_8h_avg_meta) == 12, "vp9_mc_8h_avg: size");
+AT(vp9_mc_8h_avg, dst_off, 0);
+AT(vp9_mc_8h_avg, src_off, 4);
+AT(vp9_mc_8h_avg, filter, 8);
+AT(vp9_mc_8h_avg, mx, 9);
+AT(vp9_mc_8h_avg, rows, 10);
+AT(vp9_mc_8h_avg, reserved, 11);
+SIZE(vp9_mc_8h_avg, 12);
 
 int daedalus_append_vp9_mc_8h_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -2023,13 +2027,13 @@ int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, dst_off) == 0, "vp9_mc_8hv: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, src_off) == 4, "vp9_mc_8hv: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, filter) == 8, "vp9_mc_8hv: filter");
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, mx) == 9, "vp9_mc_8hv: mx");
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, my) == 10, "vp9_mc_8hv: my");
-static_assert(offsetof(daedalus_vp9_mc_8hv_meta, rows) == 11, "vp9_mc_8hv: rows");
-static_assert(sizeof(daedalus_vp9_mc_8hv_meta) == 12, "vp9_mc_8hv: size");
+AT(vp9_mc_8hv, dst_off, 0);
+AT(vp9_mc_8hv, src_off, 4);
+AT(vp9_mc_8hv, filter, 8);
+AT(vp9_mc_8hv, mx, 9);
+AT(vp9_mc_8hv, my, 10);
+AT(vp9_mc_8hv, rows, 11);
+SIZE(vp9_mc_8hv, 12);
 
 int daedalus_append_vp9_mc_8hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -2060,13 +2064,13 @@ int daedalus_recipe_dispatch_vp9_mc_8hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, dst_off) == 0, "vp9_mc_8hv_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, src_off) == 4, "vp9_mc_8hv_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, filter) == 8, "vp9_mc_8hv_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, mx) == 9, "vp9_mc_8hv_avg: mx");
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, my) == 10, "vp9_mc_8hv_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, rows) == 11, "vp9_mc_8hv_avg: rows");
-static_assert(sizeof(daedalus_vp9_mc_8hv_avg_meta) == 12, "vp9_mc_8hv_avg: size");
+AT(vp9_mc_8hv_avg, dst_off, 0);
+AT(vp9_mc_8hv_avg, src_off, 4);
+AT(vp9_mc_8hv_avg, filter, 8);
+AT(vp9_mc_8hv_avg, mx, 9);
+AT(vp9_mc_8hv_avg, my, 10);
+AT(vp9_mc_8hv_avg, rows, 11);
+SIZE(vp9_mc_8hv_avg, 12);
 
 int daedalus_append_vp9_mc_8hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -2097,13 +2101,13 @@ int daedalus_recipe_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, dst_off) == 0, "vp9_mc_8v: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, src_off) == 4, "vp9_mc_8v: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, filter) == 8, "vp9_mc_8v: filter");
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, my) == 9, "vp9_mc_8v: my");
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, rows) == 10, "vp9_mc_8v: rows");
-static_assert(offsetof(daedalus_vp9_mc_8v_meta, reserved) == 11, "vp9_mc_8v: reserved");
-static_assert(sizeof(daedalus_vp9_mc_8v_meta) == 12, "vp9_mc_8v: size");
+AT(vp9_mc_8v, dst_off, 0);
+AT(vp9_mc_8v, src_off, 4);
+AT(vp9_mc_8v, filter, 8);
+AT(vp9_mc_8v, my, 9);
+AT(vp9_mc_8v, rows, 10);
+AT(vp9_mc_8v, reserved, 11);
+SIZE(vp9_mc_8v, 12);
 
 int daedalus_append_vp9_mc_8v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
@@ -2134,13 +2138,13 @@ int daedalus_recipe_dispatch_vp9_mc_8v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, dst_off) == 0, "vp9_mc_8v_avg: dst_off");
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, src_off) == 4, "vp9_mc_8v_avg: src_off");
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, filter) == 8, "vp9_mc_8v_avg: filter");
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, my) == 9, "vp9_mc_8v_avg: my");
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, rows) == 10, "vp9_mc_8v_avg: rows");
-static_assert(offsetof(daedalus_vp9_mc_8v_avg_meta, reserved) == 11, "vp9_mc_8v_avg: reserved");
-static_assert(sizeof(daedalus_vp9_mc_8v_avg_meta) == 12, "vp9_mc_8v_avg: size");
+AT(vp9_mc_8v_avg, dst_off, 0);
+AT(vp9_mc_8v_avg, src_off, 4);
+AT(vp9_mc_8v_avg, filter, 8);
+AT(vp9_mc_8v_avg, my, 9);
+AT(vp9_mc_8v_avg, rows, 10);
+AT(vp9_mc_8v_avg, reserved, 11);
+SIZE(vp9_mc_8v_avg, 12);
 
 int daedalus_append_vp9_mc_8v_avg(daedalus_batch *batch, daedalus_substrate substrate,
     uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import build_dir, can_keep
+from daedalus.generator.targets.glsl import compiler
 from daedalus.generator.targets.glsl.views import ALIASED
 from daedalus.generator.targets.gpu import packed
 
@@ -134,18 +135,22 @@ def compile_shader(glsl: str, what: str) -> bytes:
 def _compiled(glsl: str, what: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="daedalus-spirv-") as folder:
         source, raw, made = (Path(folder, name) for name in ("in.comp", "raw.spv", "made.spv"))
-        source.write_text(glsl)
-        for words in (
-            ["glslangValidator", "-V", *_TARGET, "-S", "comp", "-o", raw, source],
-            ["spirv-opt", "--target-env=vulkan1.1", *_OPTIMISE, raw, "-o", made],
-            ["spirv-val", *_TARGET, made],
-        ):
+
+        def do(*words: str | Path) -> None:
             done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
             if done.returncode:
                 said = (done.stdout + done.stderr).strip().replace(str(source), what)
                 raise UserError(f"{words[0]} refuses {what}:\n{said}", exit_code=EXIT_FAILED)
-            if words[0] == "glslangValidator":
-                raw.write_bytes(decorated(raw.read_bytes(), aliased_bindings(glsl)))
+
+        version = toolchain().partition(",")[0].rpartition(":")[2]
+        module = compiler.compiled(glsl, version)
+        if not module:
+            source.write_text(glsl)
+            do("glslangValidator", "-V", *_TARGET, "-S", "comp", "-o", raw, source)
+            module = raw.read_bytes()
+        raw.write_bytes(decorated(module, aliased_bindings(glsl)))
+        do("spirv-opt", "--target-env=vulkan1.1", *_OPTIMISE, raw, "-o", made)
+        do("spirv-val", *_TARGET, made)
         return made.read_bytes()
 
 

@@ -115,6 +115,12 @@ static void make_table(void) {
   kernels[COPY].n_variants = COPY_N;
 }
 
+const daedalus_gpu_code *fixture_exchange(int variant, const daedalus_gpu_code *code) {
+  const daedalus_gpu_code *had = add_variants[variant].gpu;
+  add_variants[variant].gpu = code;
+  return had;
+}
+
 /* ---------------------------------------------------------------------------- context */
 
 /* Those of level INFO are no news here; with STUB_LOG in the environment all are printed. */

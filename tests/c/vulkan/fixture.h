@@ -40,6 +40,9 @@ void fixture_open(fixture *f, const daedalus_config *config);
  */
 int fixture_close(fixture *f);
 
+/* Gives a GPU variant of ADD other code, before a context is opened.  @return what it had */
+const daedalus_gpu_code *fixture_exchange(int variant, const daedalus_gpu_code *code);
+
 /* ------------------------------------------------------------------------------- work */
 
 enum { WIDTH = 64, HEIGHT = 32, N_BLOCKS = WIDTH / 4 * (HEIGHT / 4), BLOCK = 16 };

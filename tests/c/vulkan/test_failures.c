@@ -147,6 +147,30 @@ static void test_every_allocation_fails_once(void) {
   }
 }
 
+/* A variant whose packed text is none is told of and not used; another of the GPU's is. */
+static void test_damaged_code(void) {
+  fixture f;
+  const daedalus_gpu_code *had = fixture_exchange(ADD_GPU_WORD, NULL);
+  daedalus_gpu_code damaged = *had;
+  static const char *const none[] = {"*", NULL};
+  damaged.packed = none;
+  fixture_exchange(ADD_GPU_WORD, &damaged);
+  stub_reset();
+  fixture_open(&f, NULL);
+  add_fill(&work, 2);
+  memcpy(expected, work.plane, sizeof(expected));
+  CHECK_INT(add_run(f.ctx, &work), 0);
+  add_expect(&work, expected, 0, N_BLOCKS);
+  CHECK(memcmp(work.plane, expected, sizeof(expected)) == 0);
+  CHECK_INT(f.log.n, 1);
+  CHECK_INT(f.log.level, DAEDALUS_LOG_ERROR);
+  CHECK(strstr(f.log.message, "daedalus_fake_add__glsl_full_word") != NULL);
+  CHECK(strstr(f.log.message, "its packed code is damaged") != NULL);
+  CHECK(f.executor.items > 0);
+  fixture_exchange(ADD_GPU_WORD, had);
+  CHECK_INT(fixture_close(&f), 0);
+}
+
 /* --------------------------------------------------------------------- while the GPU works */
 
 static void test_lost_in_flight(void) {
@@ -495,6 +519,7 @@ static void test_a_dmabuf_that_cannot_be_mapped(void) {
 int main(void) {
   RUN(test_every_call_fails_once);
   RUN(test_every_allocation_fails_once);
+  RUN(test_damaged_code);
   RUN(test_lost_in_flight);
   RUN(test_hang);
   RUN(test_in_place);

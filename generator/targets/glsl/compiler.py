@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""glslang in processes that stay: many shaders in the time that glslangValidator needs to start.
+
+`tools/spirv` is built where Debian's package glslang-dev is installed. It makes what
+glslangValidator makes, and nothing where that refuses: then that is asked, which says why.
+"""
+
+import atexit
+import os
+import struct
+import subprocess
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import build_dir, can_keep, repo_root
+from daedalus.generator.host import native
+
+_HEADER = Path("/usr/include/glslang/Include/glslang_c_interface.h")
+_NAME, _SOURCE, _FOLDER = "daedalus-spirv", "tools/spirv", "toolkit/spirv"
+
+
+class _Process:
+    """One that compiles a shader after another."""
+
+    def __init__(self, program: Path) -> None:
+        self._process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1
+        )
+        self.version = (self._read() or b"").decode()
+
+    def compiled(self, glsl: bytes) -> bytes | None:
+        """The module; b"" where glslang refuses the shader, None where the process has ended."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(struct.pack("=I", len(glsl)) + glsl)
+            self._process.stdin.flush()
+            return self._read()
+        return None
+
+    def end(self) -> None:
+        """It ends where there is no more to read."""
+        with suppress(BrokenPipeError):
+            self._process.communicate()
+
+    def _read(self) -> bytes | None:
+        assert self._process.stdout is not None
+        size = self._process.stdout.read(4)
+        return self._process.stdout.read(*struct.unpack("=I", size)) if len(size) == 4 else None
+
+
+_idle: list[_Process] = []
+# A process that was forked shares the pipes, so that answers could come to the wrong one.
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+@cache
+def _program() -> Path | None:
+    """Builds it unless it is there; None where it cannot be built."""
+    if not can_keep() or not _HEADER.is_file():
+        return None
+    source = repo_root() / _SOURCE
+    program = build_dir() / _FOLDER / _NAME
+    read = [_HEADER, *source.iterdir()]
+    if program.is_file() and all(program.stat().st_mtime > p.stat().st_mtime for p in read):
+        return program  # CMake would take longer to say so than a shader takes
+    try:
+        native.build_library("host", targets=(_NAME,), source=_SOURCE, folder=_FOLDER)
+    except UserError:
+        return None
+    return program
+
+
+def compiled(glsl: str, version: str) -> bytes:
+    """What glslang of this version makes of a compute shader; b"" where it is asked otherwise.
+
+    May be called by several threads.
+    """
+    program = _program()
+    if program is None:
+        return b""
+    try:
+        process = _idle.pop()
+    except IndexError:
+        process = _Process(program)
+    module = process.compiled(glsl.encode()) if process.version == version else b""
+    if module is None:
+        process.end()
+        return b""
+    _idle.append(process)
+    return module
+
+
+@atexit.register
+def _end() -> None:
+    while _idle:
+        _idle.pop().end()
