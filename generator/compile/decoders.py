@@ -176,6 +176,11 @@ class Build:
     special: Mapping[str, str]
     function: str
 
+    @property
+    def either(self) -> str:
+        """The macro of daedalus/best.h that takes the function or, in other builds, another."""
+        return f"{self.guard.replace('HAVE_', '')}_OR"
+
 
 @dataclass(frozen=True)
 class Way:

@@ -31,6 +31,8 @@ CLANG_CPU = "neoverse-n1"  # the same core; for "cortex-a76" this clang schedule
 JOBS = "2" if (os.cpu_count() or 1) < 4 else str(os.cpu_count())
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g")
 
+_PACKAGES = Path("/var/lib/dpkg/status")  # changes with them
+
 
 def is_arm() -> bool:
     """Whether this machine runs arm64 programs itself."""
@@ -189,10 +191,26 @@ def build_library(
         configure: list[str | Path] = ["cmake", "-S", repo_root() / source, "-B", place]
         configure += ["-G", "Ninja"]
         configure += [*settings, *options]
-        run(configure, what="configuring the C build", log=place / "configure.log")
+        _configure(configure, place)
         build: list[str | Path] = ["cmake", "--build", place, "-j", JOBS, "--target", *targets]
         run(build, what="building C", log=place / "build.log")
     return place
+
+
+def _configure(command: Sequence[str | Path], place: Path) -> None:
+    """Configures a build folder, unless that was the last thing to be asked for, and no package was
+    installed or removed since.
+
+    What CMake has read and finds changed makes the build configure by itself.
+    """
+    said = place / "configured.txt"
+    installed = _PACKAGES.stat().st_mtime_ns if _PACKAGES.exists() else 0
+    words = "\n".join(map(str, [*command, installed]))
+    if said.is_file() and (place / "build.ninja").is_file() and said.read_text() == words:
+        return
+    said.unlink(missing_ok=True)
+    run(command, what="configuring the C build", log=place / "configure.log")
+    said.write_text(words)
 
 
 def library_includes(generated: Path | None = None) -> list[Path]:

@@ -133,7 +133,7 @@ struct daedalus_gpu_route {
   int (*program_create)(daedalus_gpu_backend *backend, const daedalus_kernel_desc *kernel,
                         const daedalus_variant *variant, uint32_t workgroup,
                         daedalus_gpu_program **program);
-  /** Puts it on the device unless it is there. */
+  /** Puts it on the device unless it is there.  @return 0; -EINVAL where its packed code is none */
   int (*program_make)(daedalus_gpu_backend *backend, daedalus_gpu_program *program);
   void (*program_destroy)(daedalus_gpu_backend *backend, daedalus_gpu_program *program);
 

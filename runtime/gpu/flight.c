@@ -24,10 +24,6 @@ void daedalus_rt_gpu_report(daedalus_gpu *gpu, int error) {
                     "%s made no progress for %" PRIu64
                     " ms; the CPU does the work instead, and all that follows",
                     name, gpu->backend->timeout_ns / 1000000);
-  } else if (device->failed_call == NULL && error == -EINVAL) {
-    daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
-                    "%s: the library's code of a variant is damaged; the CPU does the work instead",
-                    name);
   } else if (device->failed_call == NULL) {
     daedalus_rt_log(gpu->ctx, DAEDALUS_LOG_ERROR,
                     "%s: out of memory for commands; the CPU does the work instead", name);

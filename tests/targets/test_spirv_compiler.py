@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.making import settle
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.targets.glsl import compiler, spirv
 
 VERSION = spirv.toolchain().partition(",")[0].rpartition(":")[2]
+pytestmark = pytest.mark.skipif(
+    not compiler._HEADER.is_file(), reason="Debian's package glslang-dev is not installed"
+)
 SHADER = """#version 450
 layout(local_size_x_id = 0) in;
 layout(std430, binding = 0) buffer B {{ int x[]; }};
@@ -40,9 +46,20 @@ def by_tool(glsl: str, folder: Path) -> bytes:
     return made.read_bytes()
 
 
-def test_it_makes_the_same(tmp_path: Path) -> None:
-    for number in (1, 2):
-        assert compiler.compiled(shader(number), VERSION) == by_tool(shader(number), tmp_path)
+def shaders(name: str) -> dict[str, str]:
+    """Of each form of the variants that a kernel has."""
+    entry = find(load(), name)
+    assert entry is not None
+    made = settle(entry).entry if entry.by_rule else entry
+    return {v.name: v.text for v in entry_variants(made) if v.shader is not None}
+
+
+@pytest.mark.parametrize("name", ["h264_deblock_luma_v", "vp9_idct8", "av1_cdef8", "sand128_p010"])
+def test_it_makes_the_same(name: str, tmp_path: Path) -> None:
+    found = shaders(name)
+    assert len(found) > 1
+    for variant, glsl in found.items():
+        assert compiler.compiled(glsl, VERSION) == by_tool(glsl, tmp_path), variant
     assert len(compiler._idle) == 1
 
 

@@ -83,3 +83,30 @@ def test_other_build_folders_are_emptied(tmp_path: Path, what: str) -> None:
         (place / "build.ninja").unlink()
     native.forget_foreign(place, tmp_path / "sub" if what == "other source" else tmp_path)
     assert [p.name for p in place.iterdir()] == ["build.lock"]
+
+
+def test_a_folder_is_configured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Again for other words, when packages change, and after a failure."""
+    packages, ran = tmp_path / "status", list[str]()
+
+    def run(command: list[str], **_: object) -> None:
+        if command[0] == "wrong":
+            raise UserError("wrong")
+        ran.append(command[0])
+        (tmp_path / "build.ninja").touch()
+
+    monkeypatch.setattr(native, "run", run)
+    monkeypatch.setattr(native, "_PACKAGES", packages)
+    native._configure(["one"], tmp_path)
+    native._configure(["one"], tmp_path)
+    assert ran == ["one"]
+    native._configure(["other"], tmp_path)
+    native._configure(["one"], tmp_path)
+    assert ran == ["one", "other", "one"]
+    packages.touch()
+    native._configure(["one"], tmp_path)
+    assert len(ran) == 4
+    with pytest.raises(UserError):
+        native._configure(["wrong"], tmp_path)
+    native._configure(["one"], tmp_path)
+    assert len(ran) == 5

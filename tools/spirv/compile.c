@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * GLSL of compute shaders to SPIR-V, one behind the other: what `glslangValidator -V --target-env
- * vulkan1.1` makes of each.  glslang reads its own declarations for 0.1 s before the first shader of
- * a process; the others then take some milliseconds.
+ * vulkan1.1` makes of each.  glslang reads its own declarations for 0.1 s before the first shader
+ * of a process; the others then take some milliseconds.
  *
  * First it writes glslang's version.  Then it reads a shader and writes its module, until there is
  * no more to read; a module of no bytes means that glslang refuses the shader.  Version, shader and
@@ -22,8 +22,8 @@ enum { MOST = 1 << 26 }; /* bytes of a shader */
 
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
-static const char version[] = TEXT(GLSLANG_VERSION_MAJOR) "." TEXT(
-    GLSLANG_VERSION_MINOR) "." TEXT(GLSLANG_VERSION_PATCH);
+static const char version[] =
+    TEXT(GLSLANG_VERSION_MAJOR) "." TEXT(GLSLANG_VERSION_MINOR) "." TEXT(GLSLANG_VERSION_PATCH);
 
 static bool tell(const void *bytes, uint32_t size) {
   return fwrite(&size, sizeof(size), 1, stdout) == 1 && fwrite(bytes, 1, size, stdout) == size &&
@@ -52,7 +52,7 @@ static bool compile(const char *text) {
   glslang_program_t *program = glslang_program_create();
   if (glslang_shader_preprocess(shader, &input) && glslang_shader_parse(shader, &input)) {
     glslang_program_add_shader(program, shader);
-    if (glslang_program_link(program, messages)) {
+    if (glslang_program_link(program, messages) && glslang_program_map_io(program)) {
       glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
       written = tell(glslang_program_SPIRV_get_ptr(program),
                      (uint32_t)(glslang_program_SPIRV_get_size(program) * sizeof(uint32_t)));

@@ -12,9 +12,11 @@ import subprocess
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir, can_keep, repo_root
+from daedalus.generator.base.progress import say
 from daedalus.generator.host import native
 
 _HEADER = Path("/usr/include/glslang/Include/glslang_c_interface.h")
@@ -46,10 +48,15 @@ class _Process:
 
     def _read(self) -> bytes | None:
         assert self._process.stdout is not None
-        size = self._process.stdout.read(4)
-        return self._process.stdout.read(*struct.unpack("=I", size)) if len(size) == 4 else None
+        header = self._process.stdout.read(4)
+        if len(header) < 4:
+            return None
+        (size,) = struct.unpack("=I", header)
+        found = self._process.stdout.read(size)
+        return found if len(found) == size else None
 
 
+_building = Lock()
 _idle: list[_Process] = []
 # A process that was forked shares the pipes, so that answers could come to the wrong one.
 os.register_at_fork(after_in_child=_idle.clear)
@@ -60,14 +67,17 @@ def _program() -> Path | None:
     """Builds it unless it is there; None where it cannot be built."""
     if not can_keep() or not _HEADER.is_file():
         return None
-    source = repo_root() / _SOURCE
     program = build_dir() / _FOLDER / _NAME
-    read = [_HEADER, *source.iterdir()]
-    if program.is_file() and all(program.stat().st_mtime > p.stat().st_mtime for p in read):
-        return program  # CMake would take longer to say so than a shader takes
     try:
+        # Of a package, when it was installed.
+        changed = [_HEADER.stat().st_ctime]
+        changed += [p.stat().st_mtime for p in (repo_root() / _SOURCE).iterdir()]
+        if program.is_file() and program.stat().st_mtime > max(changed):
+            return program  # CMake would take longer to say so than a shader takes
         native.build_library("host", targets=(_NAME,), source=_SOURCE, folder=_FOLDER)
-    except UserError:
+        os.utime(program)
+    except (UserError, OSError) as e:
+        say(f"{_NAME} cannot be built, so that shaders take longer to compile: {e}")
         return None
     return program
 
@@ -77,13 +87,14 @@ def compiled(glsl: str, version: str) -> bytes:
 
     May be called by several threads.
     """
-    program = _program()
+    with _building:
+        program = _program()
     if program is None:
         return b""
     try:
-        process = _idle.pop()
-    except IndexError:
-        process = _Process(program)
+        process = _idle.pop() if _idle else _Process(program)
+    except (IndexError, OSError):  # another thread took it; another process links it just now
+        return b""
     module = process.compiled(glsl.encode()) if process.version == version else b""
     if module is None:
         process.end()
