@@ -29,9 +29,8 @@ CPU = "cortex-a76"
 CLANG = "clang-19"  # also in cmake/toolchain-aarch64-clang.cmake
 CLANG_CPU = "neoverse-n1"  # the same core; for "cortex-a76" this clang schedules as for the A57
 JOBS = "2" if (os.cpu_count() or 1) < 4 else str(os.cpu_count())
+_PACKAGES = Path("/var/lib/dpkg/status")  # written when Debian installs or removes one
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-g")
-
-_PACKAGES = Path("/var/lib/dpkg/status")  # changes with them
 
 
 def is_arm() -> bool:

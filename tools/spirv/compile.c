@@ -47,21 +47,19 @@ static bool compile(const char *text) {
       .messages = messages,
       .resource = glslang_default_resource(),
   };
-  bool written = false;
   glslang_shader_t *shader = glslang_shader_create(&input);
   glslang_program_t *program = glslang_program_create();
+  size_t words = 0; /* none where it is refused */
   if (glslang_shader_preprocess(shader, &input) && glslang_shader_parse(shader, &input)) {
     glslang_program_add_shader(program, shader);
     if (glslang_program_link(program, messages) && glslang_program_map_io(program)) {
       glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
-      written = tell(glslang_program_SPIRV_get_ptr(program),
-                     (uint32_t)(glslang_program_SPIRV_get_size(program) * sizeof(uint32_t)));
-    } else {
-      written = tell("", 0);
+      words = glslang_program_SPIRV_get_size(program);
     }
-  } else {
-    written = tell("", 0);
   }
+  const bool written = words == 0 ? tell("", 0)
+                                  : tell(glslang_program_SPIRV_get_ptr(program),
+                                         (uint32_t)(words * sizeof(uint32_t)));
   glslang_program_delete(program);
   glslang_shader_delete(shader);
   return written;

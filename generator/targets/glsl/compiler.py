@@ -82,6 +82,13 @@ def _program() -> Path | None:
     return program
 
 
+def _taken(program: Path) -> _Process:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Process(program)
+
+
 def compiled(glsl: str, version: str) -> bytes:
     """What glslang of this version makes of a compute shader; b"" where it is asked otherwise.
 
@@ -92,8 +99,8 @@ def compiled(glsl: str, version: str) -> bytes:
     if program is None:
         return b""
     try:
-        process = _idle.pop() if _idle else _Process(program)
-    except (IndexError, OSError):  # another thread took it; another process links it just now
+        process = _taken(program)
+    except OSError:  # another process is linking it just now
         return b""
     module = process.compiled(glsl.encode()) if process.version == version else b""
     if module is None:
