@@ -242,7 +242,9 @@ function(daedalus_add_library target)
                            (arg_BESIDE AND DAEDALUS_NEON STREQUAL "native"
                             AND NOT CMAKE_CROSSCOMPILING)))
     set(vectors ON)
-    daedalus_own_sources(vector)
+    # First: each of these takes long, and the last ones to be compiled should be short.
+    daedalus_manifest_sources(found ${arg_GENERATED} ${set} vector)
+    list(PREPEND sources ${found})
     if(DAEDALUS_NEON)
       daedalus_manifest_sources(alone ${arg_GENERATED} prod vector)
     endif()
@@ -253,8 +255,9 @@ function(daedalus_add_library target)
       set(flags -O0)
     elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU")
       # Lanes are many accesses to little memory: to look less far for equal ones takes a third less
-      # time. Of three files that were compared every instruction stayed the same.
-      list(APPEND flags --param=sccvn-max-alias-queries-per-access=50)
+      # time, to join only two instructions at once a sixth less of that. Of twenty files that were
+      # compared the code of none grew by more than 0.1 %.
+      list(APPEND flags --param=sccvn-max-alias-queries-per-access=50 --param=max-combine-insns=2)
     endif()
     set_source_files_properties(${found} ${alone} PROPERTIES COMPILE_OPTIONS "${flags}")
   endif()

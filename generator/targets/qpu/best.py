@@ -10,9 +10,12 @@ from daedalus.generator.targets.qpu.choice import Choice
 from daedalus.generator.targets.qpu.compile import (
     BUDGET,
     Code,
+    Prepared,
     compile_chosen,
     compile_program,
     compile_several,
+    prepare,
+    search,
 )
 from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.machine import registers
@@ -81,10 +84,13 @@ def compile_quick(
     """
     failed: NoSchedule | None = None
     forms = tuple(product(enumerate(programs), WAYS))
+    prepared: dict[tuple[int, tuple[int, int] | None], Prepared] = {}
     for budget, ((number, program), way) in product(budgets or BUDGETS[threads], forms):
         try:
-            one = reloaded(program, way, threads)
-            code = compile_program(one, threads, budget, flags_stay=flags_stay)
+            if (number, way) not in prepared:
+                one = reloaded(program, way, threads)
+                prepared[number, way] = prepare(one, threads, flags_stay=flags_stay)
+            code = search(prepared[number, way], budget)
         except NoSchedule as e:
             failed = failed or e
             continue

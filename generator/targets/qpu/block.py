@@ -36,6 +36,7 @@ class Block:
         ahead = {self.web[n.value] for n in self.nodes if n.value is not None and n.stage == 0}
         # Webs that hold one value until the trip's last use, and then the next trip's.
         self.renewed = ahead & self.live_in
+        self._ranks: dict[tuple[str, int, int], tuple[list[int], list[int]]] = {}
 
     @property
     def registers(self) -> int:
@@ -159,3 +160,27 @@ class Block:
             pressure.place(node.order)
             most = max(most, pressure.used)
         return most
+
+    @cached_property
+    def oldest(self) -> list[int]:
+        """The orders of the nodes, the first place last."""
+        return sorted(range(len(self.nodes)), key=lambda k: -self.places[k])
+
+    def ranks(self, by: str, scarce: int, lead: int) -> tuple[list[int], list[int]]:
+        """The orders of the nodes, the most urgent first, and the rank of each. What follows on a
+        node makes it urgent, or that it is written early; more so what is scarce, and stage 0."""
+        key = by, scarce, lead
+        if key not in self._ranks:
+            height = [len(self.nodes) - k for k in range(len(self.nodes))]
+            if by == "height":
+                height = self.heights
+            urgent = [
+                h + scarce * (n in self.scarce) + lead * (n.stage == 0)
+                for h, n in zip(height, self.nodes, strict=True)
+            ]
+            order = sorted(range(len(urgent)), key=lambda k: (-urgent[k], k))
+            rank = [0] * len(order)
+            for at, k in enumerate(order):
+                rank[k] = at
+            self._ranks[key] = order, rank
+        return self._ranks[key]

@@ -5,6 +5,7 @@ Best is the fewest instructions a trip, then the fewest registers. The attempts 
 time: cuts of the loop's body into two stages, times heuristics of the scheduler.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -25,7 +26,7 @@ from daedalus.generator.targets.qpu.loop import (
 from daedalus.generator.targets.qpu.lower import uses_of, without_dead
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import HEURISTICS, Heuristic
-from daedalus.generator.targets.qpu.virtual import Program, Store
+from daedalus.generator.targets.qpu.virtual import Program, Store, Value
 
 BUDGET = 16_000  # nodes that all attempts together schedule, about: a second's work
 FEWEST = 4  # heuristics that are tried in any case
@@ -47,28 +48,62 @@ class Code:
     choice: Choice | None = None  # which attempt it is, of a program with a loop
 
 
-def compile_program(
-    program: Program, threads: int = 2, budget: int = BUDGET, *, flags_stay: bool = True
-) -> Code:
-    """Schedules a verified program for QPUs that run so many threads. Raises NoSchedule.
+@dataclass(frozen=True)
+class Prepared:
+    """A program as the scheduler needs it. Bodies keep what was tried of them in vain, so that
+    another search, by a larger budget, does not try it again."""
+
+    program: Program
+    uses: Counter[Value]
+    threads: int
+    flags_stay: bool
+    bodies: tuple[Body, ...]  # none of a program without a loop
+
+    def entry(self, number: int) -> Entry:
+        """What goes before the loop with a body."""
+        return Entry(
+            self.program, self.uses, self.threads, self.bodies[number], flags_stay=self.flags_stay
+        )
+
+    def bound(self) -> int:
+        """Instructions that a trip takes at least, as it is written."""
+        return self.bodies[0].block(self.threads).bound()
+
+
+def prepare(program: Program, threads: int = 2, *, flags_stay: bool = True) -> Prepared:
+    """A verified program for QPUs that run so many threads. Raises NoSchedule.
 
     flags_stay  it may count on flags to be behind a thread switch what they were before
     """
     check_stores(program, threads)
     program = without_dead(program)
     uses = uses_of(program)
+    bodies = () if program.loop is None else make_bodies(
+        program, uses, threads, flags_stay=flags_stay
+    )  # fmt: skip
+    return Prepared(program, uses, threads, flags_stay, tuple(bodies))
+
+
+def compile_program(
+    program: Program, threads: int = 2, budget: int = BUDGET, *, flags_stay: bool = True
+) -> Code:
+    """Schedules a verified program. Raises NoSchedule. The arguments are those of prepare()."""
+    return search(prepare(program, threads, flags_stay=flags_stay), budget)
+
+
+def search(made: Prepared, budget: int = BUDGET) -> Code:
+    """Schedules a program by so many attempts. Raises NoSchedule."""
+    program, uses, threads, bodies = made.program, made.uses, made.threads, made.bodies
     if program.loop is None:
-        entry = Entry(program, uses, threads, None, flags_stay=flags_stay)
+        entry = Entry(program, uses, threads, None, flags_stay=made.flags_stay)
         return Code(program, threads, entry.before(None, frozenset()), None)
-    bodies = make_bodies(program, uses, threads, flags_stay=flags_stay)
-    entries = [Entry(program, uses, threads, body, flags_stay=flags_stay) for body in bodies]
     tried = [
         (found, number)
         for number, body in enumerate(bodies)
         for found in _attempts(program, body, threads, budget)
     ]
-    bound = bodies[0].block(threads).bound()
     tried.sort(key=lambda x: x[0].cost())
+    entries: dict[int, Entry] = {}
     best: tuple[tuple[int, int], Code] | None = None
     finished = 0
     for found, number in tried:
@@ -82,9 +117,11 @@ def compile_program(
         if loop is None or (best is not None and loop.cost() >= best[0]):
             continue
         try:
+            if number not in entries:
+                entries[number] = made.entry(number)
             before = entries[number].before(loop, found.ahead)
             choice = _choice(found, number, bodies[number])
-            best = loop.cost(), Code(program, threads, before, loop, bound, choice)
+            best = loop.cost(), Code(program, threads, before, loop, made.bound(), choice)
         except NoSchedule:
             continue
     if best is None:
@@ -97,28 +134,23 @@ def compile_several(
 ) -> Iterator[Code]:
     """Schedules of a verified program with a loop, different ones, by the attempts that promise
     most; at most so many."""
-    check_stores(program, threads)
-    program = without_dead(program)
-    uses = uses_of(program)
-    bodies = make_bodies(program, uses, threads, flags_stay=flags_stay)
-    bound = bodies[0].block(threads).bound()
+    made = prepare(program, threads, flags_stay=flags_stay)
     tried = [
         (found, number)
-        for number, body in enumerate(bodies)
-        for found in _attempts(program, body, threads, BUDGET)
+        for number, body in enumerate(made.bodies)
+        for found in _attempts(made.program, body, threads, BUDGET)
     ]
     tried.sort(key=lambda x: x[0].cost())
     for found, number in tried[:most]:
         loop = finish(found)
         if loop is None:
             continue
-        body = bodies[number]
         try:
-            entry = Entry(program, uses, threads, body, flags_stay=flags_stay)
-            before = entry.before(loop, found.ahead)
+            before = made.entry(number).before(loop, found.ahead)
         except NoSchedule:
             continue
-        yield Code(program, threads, before, loop, bound, _choice(found, number, body))
+        choice = _choice(found, number, made.bodies[number])
+        yield Code(made.program, threads, before, loop, made.bound(), choice)
 
 
 def _choice(found: Attempt, number: int, body: Body) -> Choice:
@@ -129,19 +161,16 @@ def _choice(found: Attempt, number: int, body: Body) -> Choice:
 def compile_chosen(program: Program, threads: int, choice: Choice) -> Code:
     """Schedules a program with a loop by one attempt. Raises NoSchedule where it leads nowhere,
     which it does not for what it was found with."""
-    check_stores(program, threads)
-    program = without_dead(program)
-    uses = uses_of(program)
-    bodies = make_bodies(program, uses, threads, flags_stay=choice.flags_stay)
+    made = prepare(program, threads, flags_stay=choice.flags_stay)
+    bodies = made.bodies
     if choice.body < len(bodies) and all(n < len(bodies[choice.body].nodes) for n in choice.ahead):
         body = bodies[choice.body]
         ahead = frozenset(body.nodes[n] for n in choice.ahead)
         found = attempt(body, ahead, threads, choice.heuristic)
         loop = None if found is None else finish(found)
         if loop is not None:
-            entry = Entry(program, uses, threads, body, flags_stay=choice.flags_stay)
-            before = entry.before(loop, ahead)
-            return Code(program, threads, before, loop, bodies[0].block(threads).bound(), choice)
+            before = made.entry(choice.body).before(loop, ahead)
+            return Code(made.program, threads, before, loop, made.bound(), choice)
     raise NoSchedule(f"{program.name}: the attempt that was chosen before leads to no schedule")
 
 
@@ -178,19 +207,22 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
         left = LARGE * len(body.nodes)
         found = attempts(frozenset(), [h for h in HEURISTICS if h.window])
         return list(islice(found, 1))
-    whole, *parts = cuts(program, body, threads)
+    ways = cuts(program, body, threads)  # made as they are asked for
+    whole = next(ways)
     first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), budget // 2 // len(body.nodes)))]
     out = sorted(attempts(whole, first), key=Attempt.cost)
     if not out:
         # Registers do not do: those with a window come before the budget is spent on others.
         left = budget
         order = sorted(HEURISTICS, key=lambda h: not h.window)
-        out = [a for ahead in (whole, *parts) for a in attempts(ahead, order)]
+        out += attempts(whole, order)
+        while left > 0 and (ahead := next(ways, None)) is not None:
+            out += attempts(ahead, order)
         return sorted(out, key=Attempt.cost)
     good = [a.heuristic for a in out]
     leading = next((h for h in good if h.lead), good[0])
     firsts = list(dict.fromkeys([leading, *good[:2]]))
-    for ahead in parts:
+    while left > 0 and (ahead := next(ways, None)) is not None:
         out += attempts(ahead, firsts)
     out.sort(key=Attempt.cost)
     for ahead in list(dict.fromkeys(a.ahead for a in out))[:BEST]:

@@ -48,6 +48,8 @@ class Body:
     flags_stay: bool  # at thread switches
     # Blocks to schedule, by stage 0 and whether flags keep their order; None: there is none.
     _cut: dict[tuple[frozenset[Node], bool], Block | None] = field(default_factory=dict)
+    # What leads to no schedule: stage 0 and the heuristic.
+    vain: set[tuple[frozenset[Node], Heuristic]] = field(default_factory=set)
 
     def block(
         self,
@@ -242,9 +244,12 @@ def attempt(
     body: Body, ahead: frozenset[Node], threads: int, heuristic: Heuristic
 ) -> Attempt | None:
     """One schedule of the loop's body; None if the heuristic finds none."""
+    if (ahead, heuristic) in body.vain:
+        return None
     block = body.cut(ahead, threads, static_flags=heuristic.static_flags)
     schedule = None if block is None else Scheduler(block, heuristic).run()
     if block is None or schedule is None:
+        body.vain.add((ahead, heuristic))
         return None
     return Attempt(ahead, heuristic, block, schedule)
 

@@ -94,9 +94,8 @@ class Scheduler:
         self._heuristic = heuristic
         self._end = end
         nodes = block.nodes
-        self._rank = self._ranks()
-        self._by_rank = sorted(range(len(nodes)), key=self._rank.__getitem__)
-        self._oldest = sorted(range(len(nodes)), key=lambda k: -block.places[k])
+        self._by_rank, self._rank = block.ranks(heuristic.by, heuristic.scarce, heuristic.lead)
+        self._oldest = list(block.oldest)
         self._done = [False] * len(nodes)
         self._missing = [len(n.preds) for n in nodes]
         self._earliest = [0] * len(nodes)
@@ -121,22 +120,6 @@ class Scheduler:
         self._pressure = Pressure(block.lives)
         self._registers = block.registers
         self._made = Schedule([], most_live=self._pressure.used)
-
-    def _ranks(self) -> list[int]:
-        nodes, heuristic = self._block.nodes, self._heuristic
-        height = [len(nodes) - k for k in range(len(nodes))]
-        if heuristic.by == "height":
-            height = self._block.heights
-        scarce = self._block.scarce
-        urgent = [
-            h + heuristic.scarce * (n in scarce) + heuristic.lead * (n.stage == 0)
-            for h, n in zip(height, nodes, strict=True)
-        ]
-        order = sorted(range(len(nodes)), key=lambda k: (-urgent[k], k))
-        rank = [0] * len(nodes)
-        for at, k in enumerate(order):
-            rank[k] = at
-        return rank
 
     def run(self) -> Schedule | None:
         """The schedule, or None if this heuristic finds none."""
