@@ -113,9 +113,14 @@ class StageRun:
         With `args` (indices known only at run time), places outside the declared bounds, of items
         that are not conformant, are moved inside.
         """
-        if not args:
-            return (slice(None), *_plainly(self.places(buffer, index)))
         shape = self.kernel.buffer(buffer).shape
+        if not args:
+            # The same for all items, which are evaluated a few at a time: the stage keeps it.
+            kept: dict[Any, Any] = vars(self.stage).setdefault("_where", {})
+            if (index, shape) not in kept:
+                kept[index, shape] = (slice(None), *_plainly(self.places(buffer, index)))
+            found: tuple[Array | slice | int, ...] = kept[index, shape]
+            return found
         known = {**self.grid, **{f"#{n}": a for n, a in enumerate(args)}}
         places = [
             np.clip(affine.at(known) - lo, 0, hi - lo - 1)

@@ -24,6 +24,7 @@ _ELEMENTS = 1 << 26  # of all candidates together, from which on there are fewer
 _GENERATIONS = 4  # rounds of looking around the rare ones
 _COARSE = np.uint64(100)  # kinds of items that store nothing
 _EXPLORERS = 6000  # items that such a round starts from
+_IN_CACHES = 1 << 15  # numbers
 
 
 def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") -> Items:
@@ -296,13 +297,24 @@ class _Decided:
         """
         if not self.numbers.size:
             return np.zeros(len(self.numbers), dtype=np.uint64)
-        # Not `return_inverse`: sorting indices takes ten times as long as sorting numbers.
-        known, counts = np.unique(self.numbers, return_counts=True)
-        rarity = counts[np.searchsorted(known, self.numbers)]
-        rarity = np.where(self.stores, rarity, rarity + self.numbers.size)
-        rarest = np.argmin(rarity, axis=1)
-        chosen = np.asarray(self.numbers[np.arange(len(self.numbers)), rarest])
+        # A few items at a time, which stay in caches. Not `return_inverse`: sorting indices takes
+        # ten times as long as sorting numbers.
+        few = max(1, _IN_CACHES // self.numbers.shape[1])
+        parts = [slice(at, at + few) for at in range(0, len(self.numbers), few)]
+        some = [np.unique(self.numbers[part], return_counts=True) for part in parts]
+        known, which = np.unique(np.concatenate([n for n, _ in some]), return_inverse=True)
+        counts = np.zeros(len(known), dtype=np.int64)
+        np.add.at(counts, which, np.concatenate([c for _, c in some]))
+        chosen = np.concatenate([self._rarest(part, known, counts) for part in parts])
         return np.where(self.stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+
+    def _rarest(self, part: slice, known: Array, counts: Array) -> Array:
+        """Of some items the numbers on their rarest lanes."""
+        numbers, stores = self.numbers[part], self.stores[part]
+        rarity = counts[np.searchsorted(known, numbers)]
+        rarity = np.where(stores, rarity, rarity + self.numbers.size)
+        found: Array = numbers[np.arange(len(numbers)), np.argmin(rarity, axis=1)]
+        return found
 
 
 def _both(parts: Iterable[_Decided]) -> _Decided:

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,18 @@ class Batch:
     result: interp.Result
 
 
+@lru_cache(maxsize=len(KINDS))
+def drawn(kernel: Kernel, count: int, seed: int, kind: str) -> Items:
+    """The items of a kind. Kept of one kernel, as the GPU's variants are given the same; so none of
+    their arrays may be written to."""
+    n = max(16, int(count * len(kernel.class_names) * SHARES[kind]))
+    close = kind == "neighbours"
+    items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
+    for array in (*items.buffers.values(), *items.params.values()):
+        array.flags.writeable = False
+    return items
+
+
 def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = None) -> list[Batch]:
     """The batches of a kernel; `witnesses` are one, if there are any.
 
@@ -139,9 +152,7 @@ def prepare(kernel: Kernel, count: int, seed: int, witnesses: Items | None = Non
     """
     out = []
     for kind in KINDS:
-        n = max(16, int(count * len(kernel.class_names) * SHARES[kind]))
-        close = kind == "neighbours"
-        items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
+        items, close = drawn(kernel, count, seed, kind), kind == "neighbours"
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         placed = layout.place(kernel, items, rng, upwards=kind == "boundary", close=close)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))

@@ -23,11 +23,11 @@ from daedalus.generator.targets.gpu import device as limits
 from daedalus.generator.verify.crosscheck import (
     DISPATCH,
     KINDS,
-    SHARES,
     Batch,
     Device,
     Outcome,
     compare,
+    drawn,
     execute,
 )
 
@@ -89,17 +89,14 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
     Align, list[Batch]
 ]:  # fmt: skip
     """The batches of each alignment; the items are the same for all, but for neighbours."""
-    drawn = []
+    found = []
     for kind in KINDS:
-        n = max(16, int(count * len(kernel.class_names) * SHARES[kind]))
-        close = kind == "neighbours"
-        items = vectors.make_items(kernel, n, seed + close, "conformant" if close else kind)
-        items = in_range(kernel, items)
-        drawn.append((kind, items, None if close else interp.run(kernel, items)))
+        items = in_range(kernel, drawn(kernel, count, seed, kind))
+        found.append((kind, items, None if kind == "neighbours" else interp.run(kernel, items)))
     out: dict[Align, list[Batch]] = {}
     for align in dict.fromkeys(aligns):
         out[align] = []
-        for kind, items, result in drawn:
+        for kind, items, result in found:
             rng = np.random.default_rng([seed, KINDS.index(kind)])
             placed = layout.place(
                 kernel, items, rng, upwards=kind == "boundary", close=result is None,
