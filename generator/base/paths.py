@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the checkout is, and what is built in it."""
 
+from functools import cache
 from pathlib import Path
 
 from daedalus.generator.base.errors import UserError
@@ -11,8 +12,13 @@ def repo_root() -> Path:
 
     Verbs that need C sources (build, check, stream, test) work only inside one.
     """
+    return _root_around(Path.cwd())
+
+
+@cache
+def _root_around(here: Path) -> Path:
     own = Path(__file__).resolve().parents[2]  # a checkout's generator/base lies two below its root
-    for folder in (own, Path.cwd(), *Path.cwd().parents):
+    for folder in (own, here, *here.parents):
         if (folder / "CMakeLists.txt").is_file() and (folder / "dsl" / "ir.py").is_file():
             return folder
     raise UserError(

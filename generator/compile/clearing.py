@@ -12,9 +12,12 @@ from daedalus.generator.compile.signatures import read_signature
 
 
 def cleared_blocks(kernel: Kernel) -> tuple[str, ...]:
-    """The blocks that a decoder's function of this kernel leaves zeroed."""
-    names = {n for d in kernel.decoders for n in read_signature(kernel, d).cleared}
-    return tuple(b.name for b in kernel.buffers if b.name in names)
+    """The blocks that a decoder's function of this kernel leaves zeroed; the kernel keeps them."""
+    kept: dict[str, tuple[str, ...]] = vars(kernel)
+    if "_cleared" not in kept:
+        names = {n for d in kernel.decoders for n in read_signature(kernel, d).cleared}
+        kept["_cleared"] = tuple(b.name for b in kernel.buffers if b.name in names)
+    return kept["_cleared"]
 
 
 def clearing(kernel: Kernel, class_name: str, names: tuple[str, ...], items: int = 1) -> list[str]:

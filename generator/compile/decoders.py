@@ -18,7 +18,7 @@ from daedalus.dsl.ir import FULL, Buffer, Kernel
 from daedalus.generator.compile.classes import Known, classes_of
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.signatures import BUFFER, VALUE, Signature, read_signature
-from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant
+from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant, by_kernel
 from daedalus.generator.targets import shell
 
 _PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
@@ -32,9 +32,10 @@ def decoder_files(
     _check_names(declared)
     texts: dict[str, str] = {}
     sources: list[str] = []
+    of = by_kernel(variants)
     for decoder in sorted({d.decoder for _, d in declared}):
         own = [(k, d) for k, d in declared if d.decoder == decoder]
-        functions = [_function(k, d, variants) for k, d in own]
+        functions = [_function(k, d, of.get(k.id, ())) for k, d in own]
         data = {
             "decoder": decoder,
             "functions": functions,

@@ -25,7 +25,7 @@ from daedalus.generator.compile.items import items_functions, tall_entry
 from daedalus.generator.compile.pieces import rows_more
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.text import comment, tidy
-from daedalus.generator.compile.variants import GUARDS, Variant, make_variant
+from daedalus.generator.compile.variants import GUARDS, Variant, by_kernel, make_variant
 from daedalus.generator.options import QPU, TARGETS, Options
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.targets.glsl.spirv import Modules
@@ -87,6 +87,7 @@ def generate(
     if variants is None:
         variants = tuple(v for e in entries for v in entry_variants(e))
     texts = sources.texts(environment(), variants, modules)
+    of = by_kernel(variants)
     codecs = sorted({e.kernel.codec for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
     for codec in codecs:
@@ -96,14 +97,17 @@ def generate(
             "codec.h.j2",
             codec=codec,
             kernels=[
-                _kernel_data(e.kernel) | {"items": items_functions(e.kernel, variants)}
+                _kernel_data(e.kernel)
+                | {"items": items_functions(e.kernel, of.get(e.kernel.id, ()))}
                 for e in members
             ],
         )
         texts[f"src/{codec}/dispatch.c"] = _render(
             "dispatch.c.j2", codec=codec, kernels=[_kernel_data(e.kernel) for e in members]
         )
-        functions = [f for f in (items_functions(e.kernel, variants) for e in members) if f]
+        functions = [
+            f for f in (items_functions(e.kernel, of.get(e.kernel.id, ())) for e in members) if f
+        ]
         texts[f"src/{codec}/items.c"] = _render("items.c.j2", codec=codec, kernels=functions)
         texts[f"src/{codec}/variants.h"] = _render("variants.h.j2", codec=codec, variants=own)
     decoders, decoder_sources = decoder_files(_render, entries, variants)
@@ -300,13 +304,14 @@ def _table(
     digest: str,
 ) -> str:
     kernels = []
+    of = by_kernel(variants)
     for e in entries:
         k = e.kernel
         fields, size = meta_fields(k)
         offsets = {f.name: f.offset for f in fields}
         numbers = {p.name: n for n, p in enumerate(k.params)}
         classes = [(c.name, [(numbers[p], lo, hi) for p, lo, hi in c.when]) for c in k.classes]
-        own = [v for v in variants if v.kernel.id == k.id]
+        own = of.get(k.id, ())
         kernels.append(
             {
                 "id": k.id,
@@ -331,23 +336,26 @@ def _table(
             (v, GUARDS[v.options.target], _CODE[v.options.target])
             for v in {(v.options.target, v.prod): v for v in variants}.values()
         ],
-        **_items_entries(entries, variants),
+        **_items_entries(entries, of),
     )
 
 
-def _items_entries(entries: tuple[Entry, ...], variants: tuple[Variant, ...]) -> dict[str, object]:
+def _items_entries(
+    entries: tuple[Entry, ...], of: Mapping[str, tuple[Variant, ...]]
+) -> dict[str, object]:
     """For the library of all variants: what calls the functions for many items, and their list."""
     functions: list[dict[str, object]] = []
     listed: list[tuple[str, tuple[str, ...]]] = []  # guard, entry
     for e in entries:
-        public = items_functions(e.kernel, variants)
+        own = of.get(e.kernel.id, ())
+        public = items_functions(e.kernel, own)
         if not public:
             continue
         functions += [f | {"guard": ""} for f in public]
         names = [str(f["name"]) for f in public]
         listed.append(("", (e.kernel.id, names[0], names[1] if len(names) > 1 else "", "")))
-        for v in variants:
-            if v.kernel.id != e.kernel.id or v.is_gpu:
+        for v in own:
+            if v.is_gpu:
                 continue
             names = [n for n in (v.items_name, v.clearing_items_name) if n]
             functions += [
@@ -400,10 +408,11 @@ def _manifest(
                 groups[v.group].append(v.file)
         return groups
 
+    of = by_kernel(variants)
     return {
         "version": 1,
         "generator": digest,
-        "kernels": [_manifest_kernel(e, variants) for e in entries],
+        "kernels": [_manifest_kernel(e, of.get(e.kernel.id, ())) for e in entries],
         "sources": {"prod": listed(prod=True), "others": listed(prod=False)},
         "files": {
             path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(texts.items())
@@ -463,6 +472,5 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
             | ({} if v.code is None else {"figures": asdict(v.code.figures)})
             | ({"forms": list(v.forms)} if v.forms else {})
             for v in variants
-            if v.kernel.id == k.id
         ],
     }

@@ -2,7 +2,7 @@
 """From a kernel and a variant's options to its text."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -401,6 +401,14 @@ def selected_programs(kernel: Kernel, options: Options) -> tuple[Program, ...]:
 def has_dots(lowered: Kernel) -> bool:
     """Whether dot products are left to DOT instructions."""
     return any(n.op is Op.DOT for s in lowered.stages for n in s.nodes())
+
+
+def by_kernel(variants: Iterable[Variant]) -> dict[str, tuple[Variant, ...]]:
+    """The variants of each kernel, in their order."""
+    found: dict[str, list[Variant]] = {}
+    for v in variants:
+        found.setdefault(v.kernel.id, []).append(v)
+    return {kernel: tuple(own) for kernel, own in found.items()}
 
 
 @cache
