@@ -74,13 +74,13 @@ endfunction()
 # pattern: string(JSON) reads the whole text at every call, half a minute for 300 kernels.
 macro(daedalus_manifest_variants folder)
   daedalus_read_json(manifest ${folder} manifest.json)
-  string(REGEX MATCHALL "\"input_hash\": " hashes "${manifest}")
+  string(REGEX MATCHALL "\"input_hash\"" hashes "${manifest}")
   string(REGEX MATCHALL
     "\"name\": \"daedalus_[a-z0-9_]+\",[^}]*\"prod\": [a-z]+,[^}]*\"input_hash\": \"[0-9a-z]+\""
     variants "${manifest}")
   list(LENGTH hashes n_hashes)
   list(LENGTH variants n_variants)
-  if(NOT n_variants EQUAL n_hashes)
+  if(n_variants EQUAL 0 OR NOT n_variants EQUAL n_hashes)
     message(FATAL_ERROR "${folder}/manifest.json: of ${n_hashes} variants, ${n_variants} begin with "
       "a name and have then prod and input_hash, in that order; ./daedalus gen writes all so")
   endif()

@@ -67,6 +67,10 @@ try_text(many manifest.json "${many}"
 string(REPLACE "\"prod\": false" "\"made\": false" other "${manifest}")
 try_text(other_form manifest.json "${other}"
          "of 4 variants, 3 begin with a name;./daedalus gen writes all so")
+string(REPLACE "\": " "\":" compact "${manifest}")
+try_text(compact manifest.json "${compact}" "of 4 variants, 0 begin with a name")
+string(REGEX REPLACE "\"kernels\".*\"sources\"" "\"kernels\": [], \"sources\"" empty "${manifest}")
+try_text(no_kernels manifest.json "${empty}" "of 0 variants, 0 begin with a name")
 if(failed)
   message(FATAL_ERROR "the build does not refuse what it should")
 endif()
