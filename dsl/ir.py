@@ -319,13 +319,6 @@ class Param:
     loc: Loc
     why: str = ""
     count: int = 1  # elements; more than one makes it an array in the meta
-    # Of a kernel under a class: the ends as declared, which items have that lie about their class.
-    declared: tuple[int, int] | None = None
-
-    @property
-    def widest(self) -> tuple[int, int]:
-        """The ends of the values that generated code gets from the runtime."""
-        return self.declared or (self.lo, self.hi)
 
 
 @dataclass(frozen=True)

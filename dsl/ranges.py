@@ -68,9 +68,10 @@ class Ranges:
 
     With `hostile` nothing is taken for granted but what the element types in memory can hold:
     assumptions, declared ranges and value ranges of temps are ignored; of parameters, too, unless
-    `declared_params` (the runtime refuses others, but not items that lie about their class).
-    Values are then taken to be computed in 32 bits where conformant ones fit, else in 64; `wraps`
-    holds those that may overflow there, `conformant` the ranges without `hostile`.
+    `declared_params` (the runtime refuses others, and generated code limits those that decide
+    where memory is touched). Values are then taken to be computed in 32 bits where conformant ones
+    fit, else in 64; `wraps` holds those that may overflow there, `conformant` the ranges without
+    `hostile`.
     """
 
     def __init__(
@@ -256,7 +257,7 @@ class Ranges:
                 p = self.kernel.param(n.attr[0])
                 if self._hostile and not self._declared_params:
                     return Interval(p.dtype.lo, p.dtype.hi)
-                return Interval(*p.widest) if self._hostile else Interval(p.lo, p.hi)
+                return Interval(p.lo, p.hi)
             case Op.LANE:
                 return Interval(0, self._extents[n.attr[0]] - 1)
             case Op.LOAD:

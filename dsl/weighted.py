@@ -10,7 +10,6 @@ corners of values that occur once need not be. A power counts as a value of its 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -79,52 +78,29 @@ class Products:
     def _of_part(self, part: list[tuple[tuple[_Factor, ...], int]]) -> Ends | None:
         """The ends of a sum of products that all hang together."""
         uses = Counter(f for factors, _ in part for f in factors)
-        number = {f: n for n, f in enumerate(uses)}
-        return _corners(
-            tuple((c, tuple(number[f] for f in factors)) for factors, c in part),
-            tuple(_power(self._ends(x), power) for x, power in uses),
-            tuple(number[f] for f, n in uses.items() if n > 1),
-        )
-
-
-@lru_cache(maxsize=1024)  # a filter's sums are alike, and asked for under many assumptions
-def _corners(
-    terms: tuple[tuple[int, tuple[int, ...]], ...], ends: tuple[Ends, ...], shared: tuple[int, ...]
-) -> Ends | None:
-    """The ends of a sum of products of numbered values: a coefficient and factors each.
-
-    ends    of each value
-    shared  the values that occur in several products
-    """
-    if len(shared) > _MOST_SHARED:
-        return None
-    place = {f: at for at, f in enumerate(shared)}
-    # Of each product what its own values come to, and where a corner has the others.
-    apart = []
-    for c, factors in terms:
-        own = (c, c)
-        for f in factors:
-            own = own if f in place else times(own, ends[f])
-        apart.append((*own, [place[f] for f in factors if f in place]))
-    low: int | None = None
-    high: int | None = None
-    for corner in product(*(dict.fromkeys(ends[f]) for f in shared)):
-        lo = hi = 0
-        for own_lo, own_hi, others in apart:
-            at = 1
-            for p in others:
-                at *= corner[p]
-            lo += at * (own_lo if at > 0 else own_hi)
-            hi += at * (own_hi if at > 0 else own_lo)
-        low = lo if low is None else min(low, lo)
-        high = hi if high is None else max(high, hi)
-    assert low is not None and high is not None
-    return low, high
+        shared = [f for f, n in uses.items() if n > 1]
+        if len(shared) > _MOST_SHARED:
+            return None
+        ends = {f: _power(self._ends(f[0]), f[1]) for f in uses}
+        low: int | None = None
+        high: int | None = None
+        for corner in product(*(dict.fromkeys(ends[f]) for f in shared)):
+            at = dict(zip(shared, corner, strict=True))
+            lo = hi = 0
+            for factors, c in part:
+                term = (c, c)
+                for f in factors:
+                    term = times(term, (at[f], at[f]) if f in at else ends[f])
+                lo, hi = lo + term[0], hi + term[1]
+            low = lo if low is None else min(low, lo)
+            high = hi if high is None else max(high, hi)
+        assert low is not None and high is not None
+        return low, high
 
 
 def times(a: Ends, b: Ends) -> Ends:
     """The ends of a product."""
-    corners = a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1]
+    corners = [x * y for x in a for y in b]
     return min(corners), max(corners)
 
 

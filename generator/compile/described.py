@@ -8,7 +8,7 @@ from typing import Any
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node
 
-_LEFT_OUT = ("sampler", "declared")  # draws items, and has no say in code; of no kernel of a spec
+_LEFT_OUT = ("sampler",)  # draws items, and has no say in code
 
 
 def digest(kernel: Kernel, *, lines: bool = True) -> str:

@@ -26,9 +26,7 @@ def specialise(kernel: Kernel, class_name: str) -> Kernel:
     chosen = kernel.item_class(class_name)
     bounds = {name: (lo, hi) for name, lo, hi in chosen.when}
     params = tuple(
-        replace(
-            p, lo=max(p.lo, bounds[p.name][0]), hi=min(p.hi, bounds[p.name][1]), declared=p.widest
-        )
+        replace(p, lo=max(p.lo, bounds[p.name][0]), hi=min(p.hi, bounds[p.name][1]))
         if p.name in bounds
         else p
         for p in kernel.params

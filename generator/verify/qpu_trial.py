@@ -191,10 +191,10 @@ def trials(
     s = s or selected(kernel, options)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
-        items = vectors.make_items(kernel, max(16, int(count * share)), seed, kind)
-        items = accepted(kernel, items, FULL)
-        if kind == "hostile":
-            items = _half_honest(kernel, items, options.class_name)
+        items = accepted(
+            kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind),
+            options.class_name if kind == "hostile" else FULL,
+        )  # fmt: skip
         one = trial(
             kernel, options, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
             run=run, s=s, threads=threads,
@@ -209,15 +209,6 @@ def trials(
                     )
                     out.append((f"{name} withheld", one))
     return out
-
-
-def _half_honest(kernel: Kernel, items: Items, class_name: str) -> Items:
-    """The items, of which every other one lies no more about its class's parameters."""
-    params = dict(items.params)
-    for name, values in accepted(kernel, items, class_name).params.items():
-        params[name] = params[name].copy()
-        params[name][::2] = values[::2]
-    return Items(items.buffers, params)
 
 
 def accepted(kernel: Kernel, items: Items, class_name: str) -> Items:
