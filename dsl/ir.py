@@ -37,7 +37,7 @@ Nothing here has a width: widths are chosen by a back end, per use.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -319,6 +319,15 @@ class Param:
     loc: Loc
     why: str = ""
     count: int = 1  # elements; more than one makes it an array in the meta
+    # What items of any class have, where `lo` and `hi` are those of one class.
+    declared: tuple[int, int] | None = None
+
+    @property
+    def any_class(self) -> "Param":
+        """The parameter as items that lie about their class have it."""
+        if self.declared is None:
+            return self
+        return replace(self, lo=self.declared[0], hi=self.declared[1], declared=None)
 
 
 @dataclass(frozen=True)

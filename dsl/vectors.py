@@ -202,6 +202,15 @@ def _boundary(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
     )
 
 
+def in_range(kernel: Kernel, items: Items) -> Items:
+    """The items with every parameter brought into its declared range: the runtime refuses others,
+    but an item may still lie about its class and its data."""
+    params = dict(items.params)
+    for p in kernel.params:
+        params[p.name] = p.lo + (params[p.name] - p.lo) % (p.hi - p.lo + 1)
+    return Items(items.buffers, params)
+
+
 def _hostile(kernel: Kernel, count: int, rng: np.random.Generator) -> Items:
     buffers = {}
     for b in kernel.buffers:

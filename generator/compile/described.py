@@ -9,6 +9,7 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node
 
 _LEFT_OUT = ("sampler",)  # draws items, and has no say in code
+_IF_SAID = ("declared",)  # part of the text where there is one
 
 
 def digest(kernel: Kernel, *, lines: bool = True) -> str:
@@ -30,7 +31,9 @@ def described(kernel: Kernel, *, lines: bool = True) -> str:
         if isinstance(x, Loc):
             return str(x) if lines else ""
         if is_dataclass(x) and not isinstance(x, type):
-            inside = (text(getattr(x, f.name)) for f in fields(x) if f.name not in _LEFT_OUT)
+            said = [f.name for f in fields(x) if f.name not in _LEFT_OUT]
+            said = [n for n in said if n not in _IF_SAID or getattr(x, n) is not None]
+            inside = (text(getattr(x, n)) for n in said)
             return f"{type(x).__name__}({', '.join(inside)})"
         if isinstance(x, tuple | list):
             return f"({', '.join(map(text, x))})"

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes, rewrite_stage
-from daedalus.dsl.ir import FULL, Kernel, Node, Op, Stage
+from daedalus.dsl.ir import FULL, Kernel, Node, Op, Param, Stage
 from daedalus.dsl.verify import flat_index, unconditional
 
 # temp -> value per element; NaN where it is not a known constant
@@ -25,12 +25,7 @@ def specialise(kernel: Kernel, class_name: str) -> Kernel:
         return replace(kernel, classes=())
     chosen = kernel.item_class(class_name)
     bounds = {name: (lo, hi) for name, lo, hi in chosen.when}
-    params = tuple(
-        replace(p, lo=max(p.lo, bounds[p.name][0]), hi=min(p.hi, bounds[p.name][1]))
-        if p.name in bounds
-        else p
-        for p in kernel.params
-    )
+    params = tuple(_narrowed(p, *bounds[p.name]) if p.name in bounds else p for p in kernel.params)
     kernel = replace(kernel, params=params, classes=())
     nonzero = dict(chosen.nonzero)
     known: Known = {}
@@ -42,6 +37,11 @@ def specialise(kernel: Kernel, class_name: str) -> Kernel:
         for s in stage.stores:
             nonzero.pop(s.buffer, None)  # from now on it holds what the stage stored
     return replace(kernel, stages=tuple(stages))
+
+
+def _narrowed(p: Param, lo: int, hi: int) -> Param:
+    """The parameter as items of the class have it."""
+    return replace(p, lo=max(p.lo, lo), hi=min(p.hi, hi), declared=(p.lo, p.hi))
 
 
 def _fold(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from daedalus.dsl import vectors
 from daedalus.generator.base.errors import EXIT_MISSING, UserError, WrongOutput
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.manifest import input_hashes
@@ -35,7 +36,7 @@ from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.tuning import cpu_program, made, spills
 from daedalus.generator.tuning.cpu_program import ITEMS, SEEDS
 from daedalus.generator.tuning.space import Candidate
-from daedalus.generator.verify.qpu_trial import Scheduled, accepted, trial
+from daedalus.generator.verify.qpu_trial import Scheduled, trial
 
 QPU_ITEMS = 32640  # of a dispatch: the 8x8 blocks of 1920x1088, as `bench --qpu` has it
 DISTINCT = 256  # items a class, each of which stands in a dispatch many times
@@ -184,8 +185,7 @@ def _on_qpu(entry: Entry, candidate: Candidate) -> Modelled:
     for seed in SEEDS:
         for batch in cpu_program.batches(entry.kernel, seed):
             lying = batch.kind == "hostile"
-            class_name = options.class_name if lying else "full"
-            items = accepted(entry.kernel, batch.placed.items, class_name)
+            items = vectors.in_range(entry.kernel, batch.placed.items)
             o = trial(
                 entry.kernel, options, items, seed, threads=in_flight, lying=lying, run=run,
                 upwards=batch.kind == "boundary", s=code.selected,

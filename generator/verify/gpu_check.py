@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from daedalus.dsl import interp, vectors
-from daedalus.dsl.interp import Array, Items
+from daedalus.dsl.interp import Array
 from daedalus.dsl.ir import Kernel
 from daedalus.dsl.verify import written_box
 from daedalus.generator.compile import layout
@@ -91,7 +91,7 @@ def prepare(kernel: Kernel, aligns: Sequence[Align], count: int, seed: int) -> d
     """The batches of each alignment; the items are the same for all, but for neighbours."""
     found = []
     for kind in KINDS:
-        items = in_range(kernel, drawn(kernel, count, seed, kind))
+        items = vectors.in_range(kernel, drawn(kernel, count, seed, kind))
         found.append((kind, items, None if kind == "neighbours" else interp.run(kernel, items)))
     out: dict[Align, list[Batch]] = {}
     for align in dict.fromkeys(aligns):
@@ -110,7 +110,7 @@ def prepare_frame(kernel: Kernel, align: Align, class_name: str, seed: int) -> B
     """As many items of a class as a frame of 1920x1088 has, side by side in raster order."""
     across, down = frame_grid(kernel)
     count = min(across * down, _MOST)
-    items = in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
+    items = vectors.in_range(kernel, vectors.make_items(kernel, _DISTINCT, seed))
     items = items.take(np.flatnonzero(interp.in_class(kernel, class_name, items)))
     chosen = np.random.default_rng(seed).integers(0, items.count, count)
     placed = layout.place(
@@ -137,14 +137,6 @@ def _cell(kernel: Kernel) -> tuple[int, int]:
 def by_name(kernel: Kernel, align: Align) -> dict[str, int]:
     """Alignments by the buffers' names."""
     return {b.name: a for b, a in zip(kernel.buffers, align, strict=True)}
-
-
-def in_range(kernel: Kernel, items: Items) -> Items:
-    """The items with every parameter brought into its declared range."""
-    params = dict(items.params)
-    for p in kernel.params:
-        params[p.name] = p.lo + (params[p.name] - p.lo) % (p.hi - p.lo + 1)
-    return Items(items.buffers, params)
 
 
 # ------------------------------------------------------------------------------ comparing

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from daedalus.dsl import interp
+from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile import layout
@@ -30,7 +30,7 @@ from daedalus.generator.verify.crosscheck import (
     execute,
     withheld,
 )
-from daedalus.generator.verify.gpu_check import Align, by_name, chosen_items, in_range
+from daedalus.generator.verify.gpu_check import Align, by_name, chosen_items
 
 SIMULATOR = Device("simulator", QPU, "host")
 DEVICES = (SIMULATOR.name,)
@@ -53,7 +53,7 @@ def further(
     out = withheld(kernel, batches[0].placed.items, seed, by_name(kernel, align))
     if witnesses.count:
         rng = np.random.default_rng([seed, 96])
-        items = in_range(kernel, witnesses)
+        items = vectors.in_range(kernel, witnesses)
         placed = layout.place(kernel, items, rng, upwards=False, align=by_name(kernel, align))
         out.append(Batch(WITNESS, placed, interp.run(kernel, placed.items)))
     return out

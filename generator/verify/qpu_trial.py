@@ -9,7 +9,7 @@ import numpy as np
 
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile import layout
 from daedalus.generator.options import Options
 from daedalus.generator.passes.pipeline import lower
@@ -191,12 +191,10 @@ def trials(
     s = s or selected(kernel, options)
     out = []
     for kind, share in (("conformant", 1.0), ("boundary", 0.2), ("hostile", 0.2)):
-        items = accepted(
-            kernel, vectors.make_items(kernel, max(16, int(count * share)), seed, kind),
-            options.class_name if kind == "hostile" else FULL,
-        )  # fmt: skip
+        items = vectors.make_items(kernel, max(16, int(count * share)), seed, kind)
         one = trial(
-            kernel, options, items, seed, upwards=kind == "boundary", lying=kind == "hostile",
+            kernel, options, vectors.in_range(kernel, items), seed,
+            upwards=kind == "boundary", lying=kind == "hostile",
             run=run, s=s, threads=threads,
         )  # fmt: skip
         out.append((kind, one))
@@ -209,20 +207,6 @@ def trials(
                     )
                     out.append((f"{name} withheld", one))
     return out
-
-
-def accepted(kernel: Kernel, items: Items, class_name: str) -> Items:
-    """The items with parameters that the runtime passes on: within their ranges, and within the
-    class's, by which it divides batches. Items may lie about their data."""
-    bounds = {p.name: [(p.lo, p.hi)] for p in kernel.params}
-    for c in kernel.classes:
-        for name, lo, hi in c.when if c.name == class_name else ():
-            bounds[name].append((lo, hi))
-    params = dict(items.params)
-    for name, limits in bounds.items():
-        for lo, hi in limits:
-            params[name] = np.clip(params[name], lo, hi)
-    return Items(items.buffers, params)
 
 
 class Scheduled:

@@ -144,7 +144,9 @@ class Items:
         if index is None or not index.terms:
             key = (p.name, at)
             if key not in self._params:
-                self._params[key] = field_of(self._word(at // 4), p.dtype, 8 * (at % 4), e, p.hi)
+                self._params[key] = field_of(
+                    self._word(at // 4), p.dtype, 8 * (at % 4), e, p.any_class.hi
+                )
             return self._params[key]
         number = weighted(index, p.dtype.bytes, lanes, e)
         start = self._offsets[p.name]

@@ -4,7 +4,6 @@
 from collections.abc import Iterator, Sequence
 
 from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Stage, Store
-from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.gpu.plan import Field, Run, Unit
 from daedalus.generator.targets.gpu.windows import elements
 from daedalus.generator.targets.qpu.apart import alike, disjoint, loads, stages_of
@@ -13,6 +12,7 @@ from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fields import field_of, word_of
 from daedalus.generator.targets.qpu.item import Items
+from daedalus.generator.targets.qpu.limits import PlaceLimits
 from daedalus.generator.targets.qpu.lines import Lines, shared
 from daedalus.generator.targets.qpu.places import Pointers
 from daedalus.generator.targets.qpu.plan import QpuPlan, words_around
@@ -30,21 +30,21 @@ class StageMemory:
     live     that the item exists
     loading  what must hold for a load to be made, if anything
     storing  what must hold for a store to be made
-    ranges   what values reach, whatever the items hold
+    limits   of places that are known at run time
     """
 
     def __init__(
         self, kernel: Kernel, stage: Stage, items: Items, lanes: dict[str, Value], e: Emitter, *,
-        words: bool, shifted: bool, lined: bool, live: Condition, ranges: Ranges,
+        words: bool, shifted: bool, lined: bool, live: Condition, limits: PlaceLimits,
     ) -> None:  # fmt: skip
-        self._kernel, self._stage, self._e = kernel, stage, e
+        self._kernel, self._stage, self._limits, self._e = kernel, stage, limits, e
         self.loading, self.storing = list[Condition](), [live]
         self._pointers = Pointers(items, lanes, e)
         self._single = items.mapping.elements == 1
         self.soon = False  # whether stores are made as soon as their values are there
         self._kept = dict[tuple[str, bool], bool]()  # of a buffer and `soon`: _apart()
         self.plan = QpuPlan(
-            kernel, stage, ranges, words=words, shifted=shifted, single=self._single
+            kernel, stage, limits.hostile, words=words, shifted=shifted, single=self._single
         )
         self._words: dict[Run, Sequence[Value]] = {}  # of what is read
         # Stores that wait: note, address, type, data, space, conditions.
@@ -107,7 +107,7 @@ class StageMemory:
         if run.load is None:
             return self._pointers.at(b, run.walk, run.row, run.begin)
         args = run.load.args
-        return self._pointers.moved(b, run.index(b), args, [values.argument(a) for a in args])
+        return self._pointers.moved(b, run.index(b), args, self._limits.args(run.load, values))
 
     def _window(self, b: Buffer, run: Run, values: Values) -> list[Value]:
         """A window's bytes as words: of each two words of memory the bytes that are one. No word

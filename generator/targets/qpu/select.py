@@ -8,8 +8,8 @@ item's do, and store nothing.
 from dataclasses import dataclass, replace
 
 from daedalus.dsl.errors import Loc
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store, walk
-from daedalus.dsl.ranges import Interval, place_ranges
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ranges import Interval
 from daedalus.generator.options import Options
 from daedalus.generator.passes.relative import relate_values
 from daedalus.generator.passes.signed_limits import limit_differences
@@ -25,6 +25,7 @@ from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fuse import fuse
 from daedalus.generator.targets.qpu.item import Items
 from daedalus.generator.targets.qpu.lanes import coordinates, mapping
+from daedalus.generator.targets.qpu.limits import PlaceLimits
 from daedalus.generator.targets.qpu.memory import StageMemory
 from daedalus.generator.targets.qpu.pairs import StagePairs
 from daedalus.generator.targets.qpu.prune import prune
@@ -188,21 +189,18 @@ class _Selector:
 
     def __init__(self, kernel: Kernel, name: str, how: How, *, early: bool) -> None:
         self.kernel, self.how = kernel, how
-        hostile = place_ranges(kernel)
-        assert hostile.conformant is not None
-        self.hostile, self.ranges = hostile, hostile.conformant
+        self.limits = PlaceLimits(kernel)
+        self.ranges = self.limits.ranges
         self.e = Emitter(name, kernel.loc.file)
         self.mapping = mapping(kernel)
         self.items = Items(kernel, self.mapping, self.e, early=early, unifa=how.unifa)
-        self.tables = Tables(kernel, hostile, self.e)
+        self.tables = Tables(kernel, self.limits, self.e)
         self.temps = self._temps()
         self.align: dict[str, int] = {}
         self.stored: set[str] = set()  # buffers, since all stores were waited for
         self.dotted = False  # whether a dot product was made
         self.paired = False  # whether a word was made of pairs
-        places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
-        places += [limit for s in kernel.stages for _, limit in s.limits]
-        self.deciding = set(walk(places))
+        self.deciding = self.limits.deciding()
 
     def _temps(self) -> RegisterTemps | ShuffledTemps | ScratchTemps:
         kernel, e = self.kernel, self.e
@@ -210,7 +208,7 @@ class _Selector:
             return RegisterTemps(kernel, self.ranges, e, packed=self.how.packed)
         if self.how.shuffled:
             return ShuffledTemps(kernel, self.mapping, e)
-        return ScratchTemps(kernel, self.items, e)
+        return ScratchTemps(kernel, self.items, self.limits, e)
 
     def selected(self) -> Selected:
         e = self.e
@@ -239,6 +237,7 @@ class _Selector:
 
     def _stage(self, stage: Stage, flags: Flags) -> None:
         """What a trip does of a stage."""
+        self.limits.check(stage)
         e, own = self.e, self.items.lane
         lanes: dict[str, Value] = {}
         if own is not None and stage.lanes > 1:
@@ -253,7 +252,7 @@ class _Selector:
             shifted=self.how.shifted,
             lined=self.how.lined,
             live=self.items.live,
-            ranges=self.hostile,
+            limits=self.limits,
         )
 
         def read(n: Node, values: Values) -> Argument:
@@ -272,7 +271,7 @@ class _Selector:
         if stage.given is not None:
             loading.append(values.condition(stage.given))
         for axis, limit in stage.limits:
-            most, r = values.argument(limit), self.hostile.of(limit)
+            most, r = values.argument(limit), self.limits.hostile.of(limit)
             number = lanes.get(axis, 0)
             exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1), e)
             if exists is None:

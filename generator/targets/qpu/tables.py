@@ -2,12 +2,13 @@
 """Constant tables: lookups in memory that hold an entry a word, rows filled up to whole lookups."""
 
 from daedalus.dsl.ir import Kernel, Node, Op
-from daedalus.dsl.ranges import Ranges
+from daedalus.dsl.ranges import Interval
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.dot_rules import moved, words_of
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.expressions import made
+from daedalus.generator.targets.qpu.limits import PlaceLimits
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
@@ -18,8 +19,8 @@ _VECTORS = {1: "u32", 2: "vec2", 3: "vec3", 4: "vec4"}
 class Tables:
     """Lookups in the tables of a kernel."""
 
-    def __init__(self, kernel: Kernel, hostile: Ranges, e: Emitter) -> None:
-        self._kernel, self._hostile, self._e = kernel, hostile, e
+    def __init__(self, kernel: Kernel, limits: PlaceLimits, e: Emitter) -> None:
+        self._kernel, self._limits, self._e = kernel, limits, e
         self._found: dict[tuple[str, Argument, int], tuple[Value, ...]] = {}
         self._when: list[Condition] = []
 
@@ -88,9 +89,4 @@ class Tables:
         """An index kept inside, for every item."""
         if x.op is Op.CONST:
             return min(max(x.value, 0), count - 1)
-        value, r = values.argument(x), self._hostile.of(x)
-        if r.lo < 0:
-            value = self._e.op("max", value, 0)
-        if r.hi > count - 1:
-            value = self._e.op("umin", value, count - 1)
-        return value
+        return self._limits.within(x, Interval(0, count - 1), values)

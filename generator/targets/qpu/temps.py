@@ -16,6 +16,7 @@ from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.fields import field_of, word_of
 from daedalus.generator.targets.qpu.item import Items, weighted
+from daedalus.generator.targets.qpu.limits import PlaceLimits
 from daedalus.generator.targets.qpu.values import Values
 from daedalus.generator.targets.qpu.virtual import Value
 
@@ -93,14 +94,14 @@ class RegisterTemps:
 class ScratchTemps:
     """Temps of a kernel of which several elements do an item."""
 
-    def __init__(self, kernel: Kernel, items: Items, e: Emitter) -> None:
+    def __init__(self, kernel: Kernel, items: Items, limits: PlaceLimits, e: Emitter) -> None:
         for t in kernel.temps:
             if t.init is not None:
                 raise NotLowerable(
                     "qpu", f"the temp {t.name} has a first value, and is in memory", t.loc,
                     kernel.id, hint="give each element all points of an item (p8, p16)",
                 )  # fmt: skip
-        self._kernel, self._e = kernel, e
+        self._kernel, self._limits, self._e = kernel, limits, e
         self._at: dict[str, int] = {}
         words = 0
         for t in kernel.temps:
@@ -148,7 +149,9 @@ class ScratchTemps:
         if t.name in self._waiting:
             self._e.b.wait_stores()
             self._waiting.clear()
-        address = self._address(t, n.index, [values.value(a) for a in n.args])
+        address = self._address(
+            t, n.index, [values.e.value(a) for a in self._limits.args(n, values)]
+        )
         flag = values.flags.flag(both(*self._when)) if self._when else None
         return self._e.b.load(address, space=f"{SPACE} {t.name}", when=flag)[0]
 
