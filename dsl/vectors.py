@@ -8,7 +8,7 @@ that every pattern of decisions the program can take occurs about equally often.
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,13 +46,10 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         raise ValueError(f"unknown kind of items: {kind!r}, one of {', '.join(KINDS)}")
     candidates = _candidates(kernel, count)
     if kind == "typical" and kernel.sampler is not None:
-        drawn = _typical(kernel, candidates, rng, share=1.0)
-        seen = _decided(kernel, drawn)
+        drawn, explore = _conformant(kernel, _typical(kernel, candidates, rng, share=1.0)), False
     else:
         drawn = _in_classes(kernel, _typical(kernel, candidates, rng, share=0.5), rng)
-        drawn, seen = _explored(kernel, _made_conformant(kernel, drawn), rng)
-    fine = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
-    drawn, seen = drawn.take(fine), seen.take(fine)
+        drawn, explore = _made_conformant(kernel, drawn), True
     if not drawn.count:
         raise SpecError(
             "assumption",
@@ -61,6 +58,9 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
             kernel.id,
             hint="widen them, or draw typical items with a sampler (@<kernel>.inputs)",
         )
+    seen = _decided(kernel, drawn)
+    if explore:
+        drawn, seen = _explored(kernel, drawn, seen, rng)
     return drawn.take(_balanced(kernel, drawn, seen.patterns(), count, rng))
 
 
@@ -80,10 +80,11 @@ def _per_item(rng: np.random.Generator, count: int, ways: int) -> Array:
 def _mixed(rng: np.random.Generator, count: int, manners: list[Callable[[int], Array]]) -> Array:
     """Each item in one of the manners, at random."""
     which = _per_item(rng, count, len(manners))
-    drawn = [m(count) for m in manners]
-    out = drawn[0].copy()
-    for n, values in enumerate(drawn[1:], 1):
-        out[which == n] = values[which == n]
+    where = [np.flatnonzero(which == n) for n in range(len(manners))]
+    drawn = [m(len(items)) for m, items in zip(manners, where, strict=True)]
+    out = np.empty((count, *drawn[0].shape[1:]), drawn[0].dtype)
+    for items, values in zip(where, drawn, strict=True):
+        out[items] = values
     return out
 
 
@@ -100,14 +101,16 @@ def _typical(kernel: Kernel, count: int, rng: np.random.Generator, *, share: flo
 
 
 def _buffer(b: Buffer, count: int, rng: np.random.Generator) -> Array:
-    shape = (count, *b.extents)
+    def noise(n: int) -> Array:
+        return rng.integers(b.lo, b.hi + 1, (n, *b.extents))
+
     if b.access == "out":
-        return rng.integers(b.lo, b.hi + 1, shape)
+        return noise(count)
     if b.kind == "plane":
         return _mixed(
             rng, count,
-            [lambda n: rng.integers(b.lo, b.hi + 1, shape), lambda n: _walk(b, n, rng),
-             lambda n: _walk(b, n, rng), lambda n: _ramp(b, n, rng)],
+            [noise, lambda n: _walk(b, n, rng), lambda n: _walk(b, n, rng),
+             lambda n: _ramp(b, n, rng)],
         )  # fmt: skip
     return _mixed(
         rng, count,
@@ -266,7 +269,8 @@ def _conditions(kernel: Kernel, param: str) -> list[tuple[str, int, int]]:
 
 
 def _made_conformant(kernel: Kernel, items: Items) -> Items:
-    """Halves the blocks of items that break an assumption until they meet it."""
+    """The items that meet all assumptions; blocks of others are halved until they do, of as many
+    as can be brought to it."""
     blocks = [b.name for b in kernel.buffers if b.kind == "block" and b.access != "out"]
     buffers = {n: a.copy() for n, a in items.buffers.items()}
     suspects = np.arange(items.count)
@@ -277,7 +281,7 @@ def _made_conformant(kernel: Kernel, items: Items) -> Items:
             break
         for name in blocks:
             buffers[name][suspects] = np.fix(buffers[name][suspects] / 2).astype(np.int64)
-    return Items(buffers, items.params)
+    return Items(buffers, items.params).take(np.setdiff1d(np.arange(items.count), suspects))
 
 
 # ------------------------------------------------------------------ decisions
@@ -285,17 +289,32 @@ def _made_conformant(kernel: Kernel, items: Items) -> Items:
 
 @dataclass(frozen=True)
 class _Decided:
-    """What items decide, lane by lane of the stages that decide anything: [items, lanes].
+    """What items decide, lane by lane of the stages that decide anything: for some items after
+    others, as they were run, two arrays [items, lanes].
 
     numbers  one for the outcomes of all comparisons and limits
     stores   whether the lane stores something
     """
 
-    numbers: Array
-    stores: Array
+    numbers: tuple[Array, ...]
+    stores: tuple[Array, ...]
+
+    def __add__(self, other: "_Decided") -> "_Decided":
+        """Of these items, and of others behind them."""
+        return _Decided(self.numbers + other.numbers, self.stores + other.stores)
 
     def take(self, indices: Array) -> "_Decided":
-        return _Decided(self.numbers[indices], self.stores[indices])
+        """Of some items, in ascending order."""
+        ends = np.cumsum([len(n) for n in self.numbers])
+        bounds = [0, *np.searchsorted(indices, ends)]
+        starts = [0, *ends]
+        picked = [
+            indices[a:b] - start for a, b, start in zip(bounds, bounds[1:], starts, strict=False)
+        ]
+        return _Decided(
+            tuple(n[i] for n, i in zip(self.numbers, picked, strict=True)),
+            tuple(s[i] for s, i in zip(self.stores, picked, strict=True)),
+        )
 
     def patterns(self) -> Array:
         """A number an item: the outcomes on its rarest lane.
@@ -304,39 +323,40 @@ class _Decided:
         a limit binds matters only where the masks let the result through. Items that store nothing
         are told apart coarsely.
         """
-        if not self.numbers.size:
-            return np.zeros(len(self.numbers), dtype=np.uint64)
-        # A few items at a time, which stay in caches. Not `return_inverse`: sorting indices takes
-        # ten times as long as sorting numbers.
-        few = max(1, _IN_CACHES // self.numbers.shape[1])
-        parts = [slice(at, at + few) for at in range(0, len(self.numbers), few)]
-        some = [np.unique(self.numbers[part], return_counts=True) for part in parts]
+        total = sum(n.size for n in self.numbers)
+        if not total:
+            return np.zeros(sum(map(len, self.numbers)), dtype=np.uint64)
+        parts = list(self._in_caches())
+        # Not `return_inverse`: sorting indices takes ten times as long as sorting numbers.
+        some = [np.unique(numbers, return_counts=True) for numbers, _ in parts]
         known, which = np.unique(np.concatenate([n for n, _ in some]), return_inverse=True)
         counts = np.zeros(len(known), dtype=np.int64)
         np.add.at(counts, which, np.concatenate([c for _, c in some]))
-        chosen = np.concatenate([self._rarest(part, known, counts) for part in parts])
-        return np.where(self.stores.any(axis=1), chosen, (chosen >> np.uint64(32)) % _COARSE)
+        found = []
+        for numbers, stores in parts:
+            rarity = counts[np.searchsorted(known, numbers)]
+            rarity = np.where(stores, rarity, rarity + total)
+            chosen = numbers[np.arange(len(numbers)), np.argmin(rarity, axis=1)]
+            coarse = (chosen >> np.uint64(32)) % _COARSE
+            found.append(np.where(stores.any(axis=1), chosen, coarse))
+        return np.concatenate(found)
 
-    def _rarest(self, part: slice, known: Array, counts: Array) -> Array:
-        """Of some items the numbers on their rarest lanes."""
-        numbers, stores = self.numbers[part], self.stores[part]
-        rarity = counts[np.searchsorted(known, numbers)]
-        rarity = np.where(stores, rarity, rarity + self.numbers.size)
-        found: Array = numbers[np.arange(len(numbers)), np.argmin(rarity, axis=1)]
-        return found
-
-
-def _both(parts: Iterable[_Decided]) -> _Decided:
-    """Of the items of all of them."""
-    columns = zip(*((p.numbers, p.stores) for p in parts), strict=True)
-    return _Decided(*(np.concatenate(column) for column in columns))
+    def _in_caches(self) -> Iterator[tuple[Array, Array]]:
+        """The arrays of a few items at a time, which stay in caches."""
+        for numbers, stores in zip(self.numbers, self.stores, strict=True):
+            few = max(1, _IN_CACHES // numbers.shape[1])
+            for at in range(0, len(numbers), few):
+                yield numbers[at : at + few], stores[at : at + few]
 
 
 def _decided(kernel: Kernel, items: Items) -> _Decided:
-    return _both(_portion_decided(kernel, portion) for portion in interp.portions(kernel, items))
+    parts = [_portion_decided(kernel, portion) for portion in interp.portions(kernel, items)]
+    numbers, stores = zip(*parts, strict=True)
+    return _Decided(numbers, stores)
 
 
-def _portion_decided(kernel: Kernel, items: Items) -> _Decided:
+def _portion_decided(kernel: Kernel, items: Items) -> tuple[Array, Array]:
+    """Of items that are run together."""
     numbers: list[Array] = [np.zeros((items.count, 0), dtype=np.uint64)]
     stored: list[Array] = [np.zeros((items.count, 0), dtype=bool)]
     for stage in interp.decisions(kernel, items):
@@ -347,22 +367,23 @@ def _portion_decided(kernel: Kernel, items: Items) -> _Decided:
         if stage.outcomes:
             numbers.append(known)
             stored.append(stage.stored)
-    return _Decided(np.concatenate(numbers, axis=1), np.concatenate(stored, axis=1))
+    return np.concatenate(numbers, axis=1), np.concatenate(stored, axis=1)
 
 
-def _explored(kernel: Kernel, items: Items, rng: np.random.Generator) -> tuple[Items, _Decided]:
-    """The items and neighbours of the rare ones: small changes that may tip further decisions; and
-    what all of them decide, which is worked out once an item."""
+def _explored(
+    kernel: Kernel, items: Items, first: _Decided, rng: np.random.Generator
+) -> tuple[Items, _Decided]:
+    """The items, which decide what `first` says, and neighbours of the rare ones: small changes
+    that may tip further decisions; and what all of them decide."""
     explorers = min(items.count, _EXPLORERS)
-    first = _decided(kernel, items)
     at = np.arange(explorers)
     pool, seen = items.take(at), first.take(at)
     for _ in range(_GENERATIONS):
         parents = pool.take(_evenly(seen.patterns(), explorers // 2 or 1, rng))
         found = _conformant(kernel, neighbours(kernel, parents, rng))
         if found.count:
-            pool, seen = joined(pool, found), _both([seen, _decided(kernel, found)])
-    return joined(items, pool), _both([first, seen])
+            pool, seen = joined(pool, found), seen + _decided(kernel, found)
+    return joined(items, pool), first + seen
 
 
 def neighbours(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
