@@ -290,11 +290,25 @@ class Ranges:
         return naive
 
 
+class _PlaceRanges(Ranges):
+    """Hostile ranges that hold on all targets: of a value that conformant items keep in an unsigned
+    number of 32 bits, processors compute 64 bits and GPUs the lowest 32."""
+
+    def _limited(self, node: Node) -> Interval:
+        r = super()._limited(node)
+        assert self.conformant is not None
+        fits32 = r.within(-(2**31), 2**31 - 1) or r.within(0, 2**32 - 1)
+        if fits32 or not self.conformant.of(node).within(0, 2**32 - 1):
+            return r
+        self.wraps.add(node)
+        return r | Interval(0, 2**32 - 1)
+
+
 @lru_cache(maxsize=4)
 def place_ranges(kernel: Kernel) -> Ranges:
     """The hostile ranges that say where in memory a kernel may read. Kept for the kernels that were
     asked for last, as are the others: several steps ask for those of the same one."""
-    return Ranges(kernel, hostile=True, declared_params=True)
+    return _PlaceRanges(kernel, hostile=True, declared_params=True)
 
 
 @lru_cache(maxsize=4)

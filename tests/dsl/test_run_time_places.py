@@ -12,7 +12,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.dsl.ranges import Interval, Ranges
 
 HEAD = '''
-from daedalus.dsl.lang import kernel, min, select, u8, i8, u16, low_bits
+from daedalus.dsl.lang import kernel, min, select, u8, i8, u16, u32, low_bits
 
 @kernel(clause="none")
 def test_it(k):
@@ -286,3 +286,17 @@ def test_refused(tmp_path, name):
     assert e.value.rule == rule
     assert message in e.value.message
     assert e.value.hint
+
+
+def test_places_of_unsigned_sums_beyond_32_bits(tmp_path):
+    """Processors compute such a sum in 64 bits, GPUs the lowest 32: both have to be inside."""
+    text = '''
+w = k.block("w", u32, (16,), lo=0, hi=2**32 - 9)
+b = k.block("b", u8, (13,))
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 16), access="out")
+with k.stage(x=16) as x:
+    out[0, x] = b[{}]
+'''  # fmt: skip
+    with pytest.raises(SpecError, match=r"reads b at axis 0 -8\.\.12, declared 0\.\.12"):
+        spec(tmp_path, text.format("min(w[x] + 8, 20) - 8"))
+    spec(tmp_path, text.format("min(w[x] + 8, 12)"))

@@ -67,3 +67,46 @@ def test_places_stay_inside(tmp_path: Path, lie: str, use: str, class_name: str)
                 kernel, options, items.take(np.array([n])), 1, lying=True, run=interpreted, s=s
             )
             assert outcome.items == 1 and not outcome.strayed, outcome
+
+
+DST = 'd = k.plane("d", u8, rows=(0, 1), cols=(0, 16), access="out")'
+FEW = 'few = k.table("few", u8, [7, 6, 5, 3, 1, 0, 2, 4])'
+BLOCK = 'b = k.block("b", u8, (8,))'
+NUMBERS = 'q = k.block("q", u32, (16,), lo=0, hi=7)'
+PARAM = ['u = k.param("u", u32, 0, 2**31 - 1)', 'k.item_class("small", u=(0, 7))']
+# Declarations, a value that a temp holds, what is stored, and what an item holds: rules that do
+# something else for it than for conformant ones, in places that no limit of the spec's keeps.
+OTHERWISE = {
+    "a temp holds more": ([NUMBERS, FEW], "(q[x] & 1023) * 3", "few[t[x] >> 5]", {"q": 1023}),
+    "a product of signed 24 bits": ([NUMBERS, FEW], "", "few[((q[x] & 0xffffff) * 3) >> 23]",
+                                    {"q": 0xFFFFFF}),
+    "a rounding shift that overflows": ([NUMBERS, FEW], "",
+                                        "few[round_shift(q[x] & 0x7fffffff, 29)]",
+                                        {"q": 0x7FFFFFFF}),
+    "a class's product, limited": ([*PARAM, BLOCK], "", "b[min(u * 2, 7)]", {"u": 2**30 + 5}),
+    "a class's product": ([*PARAM, FEW], "", "few[(u * 2) >> 29]", {"u": 2**30 + 5}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_what_rules_make_otherwise_is_limited(tmp_path: Path, name: str) -> None:
+    declared, in_temp, value, holds = OTHERWISE[name]
+    temp = ['t = k.temp("t", (16,))', *STAGE, f"    t[x] = {in_temp}"] if in_temp else []
+    lines = [*declared, DST, *temp, *STAGE, f"    d[0, x] = {value}"]
+    kernel = kernel_of(tmp_path, HEAD + "\n".join("    " + line for line in lines))
+    items = vectors.in_range(kernel, vectors.make_items(kernel, 1, 1, "hostile"))
+    for what, number in holds.items():
+        (items.buffers if what in items.buffers else items.params)[what][...] = number
+    for class_name in kernel.class_names:
+        for points in (1, 16):
+            options = options_of("qpu", points=points, class_name=class_name)
+            outcome = trial(kernel, options, items, 1, lying=True, run=interpreted)
+            assert outcome.items == 1 and not outcome.strayed, outcome
+
+
+def test_a_limit_below_32_bits(tmp_path: Path) -> None:
+    lines = ['n = k.param("n", i32, -(2**31), 2**31 - 1)', FEW, DST, *STAGE,
+             "    d[0, x] = few[clip(n, -(2**32) + 3, 7)]"]  # fmt: skip
+    kernel = kernel_of(tmp_path, HEAD + "\n".join("    " + line for line in lines))
+    items = vectors.make_items(kernel, 64, 1)
+    assert trial(kernel, options_of("qpu", points=16), items, 1, run=interpreted).good

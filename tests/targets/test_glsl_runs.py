@@ -164,3 +164,16 @@ def test_a_wrong_shader_is_noticed(tmp_path: Path) -> None:
     assert o.mismatches > 0 and not o.good
     with pytest.raises(AssertionError, match="wrote beyond dst"):
         run(kernel, [beyond], vkrun.lavapipe(), tmp_path, 30)
+
+
+UNSIGNED = """
+w = k.block("w", u32, (16,))
+few = k.table("few", u8, [7, 6, 5, 3, 1, 0, 2, 4, 9, 200, 100, 50, 25, 12, 61, 33])
+out = k.plane("out", u8, rows=(0, 1), cols=(0, 16), access="out")
+with k.stage(x=16) as x:
+    out[0, x] = few[w[x]]
+"""
+
+
+def test_a_row_beyond_signed_numbers_is_the_last_one(tmp_path: Path) -> None:
+    run_text(tmp_path, HEAD + textwrap.indent(UNSIGNED, "    "), "glsl_full")

@@ -42,6 +42,8 @@ class Tables:
         ranges = self._hostile if memory else self._ranges
         if ranges.of(x).within(0, count - 1):
             return values.operand(x, "int")
+        if values.kind(x) == "uint":
+            return f"int(min({values.operand(x)}, {count - 1}u))"
         return f"clamp({values.operand(x, 'int')}, 0, {count - 1})"
 
     def in_memory(self, n: Node) -> bool:

@@ -2,38 +2,47 @@
 """Places that values decide, kept where the kernel may read, whatever an item holds.
 
 Rules are chosen by what conformant items reach. What others make of a value can therefore be
-anything: an element outside its declared range, a parameter of another class, a temp that holds
-more than its type. A place made of such a value is limited where it is used.
+anything: an element outside its declared range, a temp that holds more than its type, a parameter
+of another class where a caller asks for a class's variant by name. A place made of such a value is
+limited where it is used.
 """
 
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.errors import VerifyError
+from daedalus.dsl.ir import Kernel, Node, Op, walk
 from daedalus.dsl.ranges import Interval, place_ranges
-from daedalus.dsl.verify import load_bounds
+from daedalus.dsl.verify import check_places
 from daedalus.generator.targets.gpu.device import NotLowerable
 from daedalus.generator.targets.qpu.builder import Argument
-from daedalus.generator.targets.qpu.rules import INT, Case, rule
+from daedalus.generator.targets.qpu.rules import INT, UINT, Case, rule
 from daedalus.generator.targets.qpu.values import Values
 
-# Computed modulo 2**32 by the same operation whatever the operands are, or as another value is.
+# What is made of them is right modulo 2**32 wherever the operands are; of an ASSUME, its operand.
 _PLAIN = (Op.ADD, Op.SUB, Op.SELECT, Op.ASSUME)
 
 
 class PlaceLimits:
-    """The places of a kernel.
+    """The places of a kernel. Raises NotLowerable where they may lie outside of a buffer: forms
+    that pairs are made of have wider ranges.
 
     ranges   what conformant items reach: rules are chosen by it
-    hostile  what any item the runtime passes on reaches, those of other classes included
+    hostile  what any item reaches with parameters in their declared ranges, whatever its class
     """
 
     def __init__(self, kernel: Kernel) -> None:
+        try:
+            check_places(kernel, kernel.id)
+        except VerifyError as e:
+            raise NotLowerable("qpu", e.message, e.loc, kernel.id) from e
         self._kernel = kernel
         self._own = place_ranges(kernel)
         assert self._own.conformant is not None
         self.ranges = self._own.conformant
-        any_class = tuple(p.any_class for p in kernel.params)
-        self.hostile = place_ranges(replace(kernel, params=any_class))
+        self.hostile = self._own
+        if any(p.declared for p in kernel.params):
+            any_class = tuple(p.any_class for p in kernel.params)
+            self.hostile = place_ranges(replace(kernel, params=any_class))
         self._sure: dict[Node, bool] = {}
 
     def deciding(self) -> set[Node]:
@@ -45,18 +54,6 @@ class PlaceLimits:
             elif n.op is Op.DOT:
                 roots.append(n.args[0])
         return set(walk(roots))
-
-    def check(self, stage: Stage) -> None:
-        """Refuses a kernel whose form has places that may lie outside of a buffer: those of pairs
-        have wider ranges."""
-        for n in stage.nodes():
-            if n.op is Op.LOAD and n.args:
-                shape = self._kernel.buffer(n.attr[0]).shape
-                found = load_bounds(self._kernel, stage, n, self._own)
-                for (low, high), (lo, hi) in zip(found, shape, strict=True):
-                    if low < lo or high >= hi:
-                        what = f"a place {low}..{high} outside of {n.attr[0]}"
-                        raise NotLowerable("qpu", what, n.loc, self._kernel.id)
 
     def args(self, load: Node, values: Values) -> list[Argument]:
         """The values that decide where a LOAD reads."""
@@ -75,7 +72,7 @@ class PlaceLimits:
         return value
 
     def _right(self, n: Node) -> bool:
-        """Whether a value is in its hostile range as it is computed here."""
+        """Whether a value as it is computed here, modulo 2**32, is one of its hostile range."""
         if n not in self._sure:
             self._sure[n] = self._is_right(n)
         return self._sure[n]
@@ -84,6 +81,8 @@ class PlaceLimits:
         r = self.hostile.of(n)
         if r.lo <= INT[0] and r.hi >= INT[1]:
             return True
+        if not (r.within(*INT) or r.within(*UINT)):
+            return False
         match n.op:
             case Op.CONST | Op.LANE | Op.PARAM:
                 return True

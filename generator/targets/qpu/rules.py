@@ -127,7 +127,7 @@ def _half(c: Case) -> int:
 
 def _limits(c: Case) -> Expression:
     """A CLIP of a signed value."""
-    lo, hi = c.attr[0], min(c.attr[1], INT[1])
+    lo, hi = max(c.attr[0], INT[0]), min(c.attr[1], INT[1])
     x: Expression = "a"
     if c.kept or c.a.lo < lo:
         x = ("max", x, lo)

@@ -237,7 +237,6 @@ class _Selector:
 
     def _stage(self, stage: Stage, flags: Flags) -> None:
         """What a trip does of a stage."""
-        self.limits.check(stage)
         e, own = self.e, self.items.lane
         lanes: dict[str, Value] = {}
         if own is not None and stage.lanes > 1:
@@ -271,6 +270,7 @@ class _Selector:
         if stage.given is not None:
             loading.append(values.condition(stage.given))
         for axis, limit in stage.limits:
+            # Where an item makes another limit of it, points stay inside the stage all the same.
             most, r = values.argument(limit), self.limits.hostile.of(limit)
             number = lanes.get(axis, 0)
             exists = greater(most, r, number, Interval(0, stage.extents[axis] - 1), e)

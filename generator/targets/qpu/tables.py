@@ -87,6 +87,4 @@ class Tables:
 
     def _limited(self, x: Node, count: int, values: Values) -> Argument:
         """An index kept inside, for every item."""
-        if x.op is Op.CONST:
-            return min(max(x.value, 0), count - 1)
         return self._limits.within(x, Interval(0, count - 1), values)
