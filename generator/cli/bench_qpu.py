@@ -62,7 +62,7 @@ def choose(kernel: str, items: int, distinct: int) -> None:
 
 def _wanted(kernel: str) -> list[compare.Wish]:
     known = compare.wishes()
-    found = [w for w in known if kernel in w.kernel]
+    found = [w for w in known if kernel in w.kernel] if kernel else compare.usual()
     if not found:
         raise UserError(
             f"no kernel of tools/bench/qpu.toml has {kernel} in its id",

@@ -157,7 +157,7 @@ def tune_command(
     farm: Farm, kernels: tuple[str, ...], device: str, vulkan: str, target: str, quick: bool,
     exhaustive: bool, points: int, budget: float, as_json: bool,
 ) -> None:  # fmt: skip
-    """Tunes the KERNELS (default: the eleven of tools/bench/qpu.toml), as `daedalus tune` does.
+    """Tunes the KERNELS (default: the usual ones of tools/bench/qpu.toml), as `daedalus tune` does.
 
     A job is one kernel for one target. Results that the journal has are not done again.
     """

@@ -39,7 +39,7 @@ def command(
     """Holds what the tuner finds on the model against all points and against what is on record.
 
     The journal has the results, all of them after `tune --device model --exhaustive`; the searches
-    of the KERNELS (default: the eleven of tools/bench/qpu.toml) are done again on these. Exits with
+    of the KERNELS (default: the usual of tools/bench/qpu.toml) are done again on these. Exits with
     1 where the tuner's best is not the least of all, or slower than a variant on record; with
     --complete also where points of a class are missing, which is said in any case.
     """

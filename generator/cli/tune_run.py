@@ -19,7 +19,7 @@ from daedalus.generator.cli import tune_mixed, tune_print, tune_remote, tune_sto
 from daedalus.generator.compile.kernels import one
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.host import native
-from daedalus.generator.measure.gpu.compare import wishes
+from daedalus.generator.measure.gpu.compare import usual
 from daedalus.generator.options import TARGETS
 from daedalus.generator.tuning import apply, engine_device, overnight
 from daedalus.generator.tuning.entries import Result
@@ -75,7 +75,7 @@ def command(
     path: Path | None, jobs: int, applies: bool, forget: bool, as_json: bool,
     **more: Any,
 ) -> None:  # fmt: skip
-    """Tries the variants of the KERNELS (default: the eleven of tools/bench/qpu.toml).
+    """Tries the variants of the KERNELS (default: the usual ones of tools/bench/qpu.toml).
 
     Results are kept as they come; a run goes on where an earlier one ended. On a board, M4 follows
     where R does not decide. Exits with 1 if something computes what it must not, with 130 when
@@ -222,6 +222,6 @@ def _engine(
 
 
 def wanted(kernels: Sequence[str]) -> list[Entry]:
-    """The named kernels, or those that all bars are of."""
-    names = kernels or [w.kernel for w in wishes()]
+    """The named kernels, or the usual ones."""
+    names = kernels or [w.kernel for w in usual()]
     return list({e.kernel.id: e for e in map(one, names)}.values())

@@ -17,7 +17,7 @@ from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.host import native
 from daedalus.generator.measure.gpu import bench_data
-from daedalus.generator.measure.gpu.compare import wishes
+from daedalus.generator.measure.gpu.compare import usual
 from daedalus.generator.tuning.engine_device import DISTINCT, SEEDS
 from daedalus.generator.tuning.fingerprint import generator_hash
 
@@ -65,11 +65,11 @@ class Kit:
 def make(arch: str, entries: Sequence[Entry], *, program: Path | None = None) -> Kit:
     """The kit for boards of an architecture of native.py, of this checkout's generated code.
 
-    It has items of all the kernels that bars are of, and of those asked for, so that one kit, with
-    one journal, does for the usual runs.
+    It has items of the usual kernels, and of those asked for, so that one kit, with one journal,
+    does for the usual runs.
     """
-    usual = (find(load(), w.kernel) for w in wishes())
-    entries = list({e.kernel.id: e for e in (*usual, *entries) if e is not None}.values())
+    always = (find(load(), w.kernel) for w in usual())
+    entries = list({e.kernel.id: e for e in (*always, *entries) if e is not None}.values())
     program = program or build_program(arch)
     files = {PROGRAM: program.read_bytes()}
     files[SCRIPT] = (repo_root() / "tools" / "tune" / SCRIPT).read_bytes()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from daedalus.generator.cli.tune import command
 from daedalus.generator.compile.facts import Facts
 from daedalus.generator.compile.registry import Entry, find, load
-from daedalus.generator.measure.gpu.compare import wishes
+from daedalus.generator.measure.gpu.compare import usual
 from daedalus.generator.options import TARGETS, options_of
 from daedalus.generator.targets.gpu import device
 from daedalus.generator.tuning import made
@@ -105,7 +105,7 @@ def test_an_assumption_must_be_there() -> None:
     assert broken("vp9_idct8", neon(assume=("sum16",))) == []
 
 
-@pytest.mark.parametrize("wish", wishes(), ids=lambda w: w.kernel)
+@pytest.mark.parametrize("wish", usual(), ids=lambda w: w.kernel)
 def test_what_is_on_record_is_in_the_space(wish: object) -> None:
     e = entry(wish.kernel)  # type: ignore[attr-defined]
     for target in TARGETS:

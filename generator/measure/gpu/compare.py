@@ -37,6 +37,7 @@ class Wish:
     neon: tuple[float, float] | None = None  # cycles an item
     spread: float = 0.1
     published: float | None = None  # R
+    usual: bool = True  # one of those that are meant where no kernel is named
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,15 @@ def wishes(path: Path | None = None) -> list[Wish]:
         Wish(
             kernel, t["class"], tuple(t["mappings"]), t.get("bar"), t.get("mesa"),
             tuple(t["neon"]) if "neon" in t else None, t.get("spread", 0.1), t.get("r"),
+            t.get("usual", True),
         )
         for kernel, t in tables.items()
     ]  # fmt: skip
+
+
+def usual() -> list[Wish]:
+    """Those that are meant where no kernel is named."""
+    return [w for w in wishes() if w.usual]
 
 
 def compare(
