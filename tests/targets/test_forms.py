@@ -5,6 +5,7 @@ interpreter: NEON, and the vector extension, which is lowered alike.
 
 import dataclasses
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,13 @@ SEED = 3
 ARCHES = {"neon": "host" if native.is_arm() else "simde", "vector": "host"}
 
 
-def variants(form: Form) -> tuple[Variant, ...]:
+KINDS = {form.spec.kernels()[0].id: form for form in [*FORMS, *DOT_FORMS, *INTEGER_FORMS]}
+
+
+@cache
+def variants(name: str) -> tuple[Variant, ...]:
     """The NEON variants of a form and those of the vector extension, after the portable ones."""
+    form = KINDS[name]
     (kernel,) = form.spec.kernels()
     verify(kernel)
     vectors = dict.fromkeys(
@@ -45,12 +51,6 @@ def variants(form: Form) -> tuple[Variant, ...]:
     )
 
 
-MADE = {
-    form.spec.kernels()[0].id: (form, variants(form))
-    for form in [*FORMS, *DOT_FORMS, *INTEGER_FORMS]
-}
-
-
 Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target
 
 
@@ -59,7 +59,7 @@ Programs = dict[str, tuple[crosscheck.Device, Path]]  # by target
 @pytest.fixture(scope="module", params=["-O0", pytest.param("-O1", marks=pytest.mark.campaign)])
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """For each target a check program with all variants."""
-    kernels = [(own[0].kernel, own) for _, own in MADE.values()]
+    kernels = [(variants(name)[0].kernel, variants(name)) for name in KINDS]
     return built(tmp_path_factory.mktemp("forms"), kernels, tuple(ARCHES), request.param)
 
 
@@ -72,9 +72,9 @@ def built(
     return {d.target: (d, build.program(d)) for d in found}
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", KINDS)
 def test_form_computes_what_the_interpreter_does(name, programs):
-    _, own = MADE[name]
+    own = variants(name)
     kernel = own[0].kernel
     batches = crosscheck.prepare(kernel, ITEMS, SEED)
     assert set(programs) == set(ARCHES)
@@ -87,10 +87,10 @@ def test_form_computes_what_the_interpreter_does(name, programs):
             assert o.conformant >= 100
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", KINDS)
 def test_form_is_taken(name):
-    form, own = MADE[name]
-    for v in own:
+    form = KINDS[name]
+    for v in variants(name):
         for pattern in form.seen.get(v.options, ()):
             assert re.search(pattern, v.text), f"{v.name}: no {pattern}"
 
@@ -98,7 +98,7 @@ def test_form_is_taken(name):
 @pytest.mark.parametrize("buffer", ["near", "other"])
 def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
     """A read whose value goes nowhere, of a buffer that false conditions leave to nobody."""
-    _, own = MADE["forms_given"]
+    own = variants("forms_given")
     kernel = own[0].kernel
     read = f"(void)*(const volatile uint8_t *){buffer};\n  /* stage 1"
     spoiled = tuple(dataclasses.replace(v, text=v.text.replace("/* stage 1", read)) for v in own)
@@ -133,4 +133,4 @@ def test_what_is_withheld_follows_conditions_and_extents():
 
 
 def form_of(name: str) -> Form:
-    return MADE[name][0]
+    return KINDS[name]
