@@ -24,6 +24,18 @@ def in_variant(v: Variant, change: Callable[[str], str]) -> Callable[[str], str]
     return changed
 
 
+def in_packed(change: Callable[[str], list[str]]) -> Callable[[str], str]:
+    """The change to a variant's text that does this one to the lines of its packed code."""
+
+    def changed(text: str) -> str:
+        before, mark, rest = text.partition(".packed = (const char *const[]){")
+        lines, end, after = rest.partition("},")
+        assert mark and end
+        return before + mark + "\n".join([*change(lines), "NULL,"]) + end + after
+
+    return changed
+
+
 class Tampered:
     """A copy of generated/ and a build of it, in a folder of their own."""
 

@@ -11,7 +11,7 @@ import click
 
 from daedalus.generator.base.console import console, out
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
-from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.registry import load
@@ -20,10 +20,7 @@ from daedalus.generator.measure.scale.place import OF, Facts, Place
 from daedalus.generator.verify.fuzz.programs import operations
 
 # The kernels of before there were families: no fewer operations than they have shall the others.
-FIRST = (
-    "vp9_idct8", "vp9_lpf4_v", "vp9_lpf4_h", "vp9_lpf8_v", "vp9_lpf8_h", "vp9_mc_8h", "h264_idct4",
-    "h264_idct8", "h264_deblock_luma_v", "h264_qpel_mc20", "av1_cdef8",
-)  # fmt: skip
+_FIRST = "tools/scale/first.json"
 BARS_FOR = 300  # kernels
 LARGE = 16 * 16  # elements that an item stores
 _STEPS = 6
@@ -65,7 +62,7 @@ def command(kernels: int, seed: int, as_json: bool) -> None:
     own = {e.kernel.id: e.kernel for e in load()}
     if kernels <= len(own):
         raise UserError(f"there are {len(own)} kernels", "give --kernels more than that")
-    least = median(operations(own[name]) for name in FIRST)
+    least = median(operations(own[name]) for name in _first())
     place = Place(seed)
     users = build_dir() / "scale-users"  # there is one copy: another `scale` waits
     with native.alone(users), progress(_STEPS, quiet=as_json) as shown:
@@ -106,6 +103,11 @@ def command(kernels: int, seed: int, as_json: bool) -> None:
     if kernels != BARS_FOR:
         figures = [replace(f, bar=0.0) for f in figures]
     _print(figures, place.manifest(), as_json=as_json)
+
+
+def _first() -> list[str]:
+    found: list[str] = json.loads((repo_root() / _FIRST).read_text())
+    return found
 
 
 def _tenth(facts: dict[str, Facts]) -> list[str]:

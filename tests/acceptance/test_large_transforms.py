@@ -34,7 +34,7 @@ def test_all_targets_do_transforms_of_64_rows(
     tree = Tree(tmp_path / "tree", "av1")
     shutil.copy(HERE / "av1_large.py", tree.folder / "dsl/kernels/av1/large.py")
     shutil.copy(HERE / "dav1d_itx.toml", tree.folder / "codecs/decoders/dav1d/itx.toml")
-    _compared_without_vp9(tree.folder / "codecs/compared.toml")
+    _without_others(tree.folder / "codecs")
     tree.run("gen")
     manifest = json.loads((tree.folder / "generated/manifest.json").read_text())
     targets = {k["id"]: {v["target"] for v in k["variants"]} for k in manifest["kernels"]}
@@ -56,10 +56,12 @@ def test_all_targets_do_transforms_of_64_rows(
         assert {c["mode"] for c in compared if c["kernel"] == kernel} >= {"c", "asm"}
 
 
-def _compared_without_vp9(file: Path) -> None:
-    """Takes out what is about kernels that the copy has not."""
-    text = re.sub(r"\[\[pointer\]\]\nkernel = \"vp9_(?:.+\n)+", "", file.read_text())
-    file.write_text(f"pointer = []\n{text}")
+def _without_others(codecs: Path) -> None:
+    """Takes out what is compared with kernels that the copy has not."""
+    compared, plain = codecs / "compared.toml", codecs / "plain.toml"
+    text = re.sub(r"\[\[pointer\]\]\nkernel = \"vp9_(?:.+\n)+", "", compared.read_text())
+    compared.write_text(f"pointer = []\n{text}")
+    plain.write_text(plain.read_text().partition("[[entry]]")[0] + "entry = []\n")
 
 
 def _exact(coeffs: np.ndarray, width: int) -> np.ndarray:

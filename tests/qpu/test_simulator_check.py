@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`check --target qpu`: variants are right on the simulator, and what is wrong is noticed."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
-from tampered import in_variant
+from tampered import in_packed, in_variant
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -14,6 +15,7 @@ from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.sources import OTHERS
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
+from daedalus.generator.targets.gpu import packed
 from daedalus.generator.verify import crosscheck, qpu_check
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import Batch, Outcome
@@ -43,14 +45,9 @@ def _checked(name: str, program: Path) -> Outcome:
     return outcome
 
 
-def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
+def _tampered(tmp_path: Path, variant: Variant, change: Callable[[str], str]) -> Path:
     """The check program with a change to the variant, which takes the library's place."""
     text = (repo_root() / "generated" / variant.file).read_text()
-
-    def change(own: str) -> str:
-        assert own.count(old) >= 1, f"{variant.name} has no {old!r}"
-        return own.replace(old, new, 1)
-
     source = tmp_path / Path(variant.file).name
     source.write_text(in_variant(variant, change)(text))
     library = build_dir() / "host" / "libdaedalus_variants.a"
@@ -108,7 +105,6 @@ TAMPERED = {
         ".scratch_bytes = 192",
         "nearest buffer",
     ),
-    "an instruction": ("qpu_full_p4", "0x", "~0x", ".word"),
     "a form that it does not tell": (
         "h264_idct8__qpu_full_p8_word_keep",
         ".forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH",
@@ -120,8 +116,25 @@ TAMPERED = {
 
 @pytest.mark.parametrize("case", TAMPERED)
 def test_an_error_is_noticed(case: str, tmp_path: Path) -> None:
-    crosscheck.program("host", simulates=True)  # builds the library
     name, old, new, said = TAMPERED[case]
-    outcome = _checked(name, _tampered(tmp_path, _prepared(name)[1], old, new))
+
+    def change(own: str) -> str:
+        assert own.count(old) >= 1, f"{name} has no {old!r}"
+        return own.replace(old, new, 1)
+
+    _noticed(tmp_path, name, change, said)
+
+
+def test_an_instruction_that_is_none_is_noticed(tmp_path: Path) -> None:
+    def change(lines: str) -> list[str]:
+        first, *others = packed.instructions_of(lines)
+        return packed.text(packed.of_instructions([first ^ (1 << 64) - 1, *others]))
+
+    _noticed(tmp_path, "qpu_full_p4", in_packed(change), ".word")
+
+
+def _noticed(tmp_path: Path, name: str, change: Callable[[str], str], said: str) -> None:
+    crosscheck.program("host", simulates=True)  # builds the library
+    outcome = _checked(name, _tampered(tmp_path, _prepared(name)[1], change))
     assert not outcome.good
     assert said in "\n".join(outcome.failures), outcome.failures[:2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tampered import Tampered, in_variant
+from tampered import Tampered, in_packed, in_variant
 
 from daedalus.codecs import clips
 from daedalus.generator.base.errors import UserError
@@ -124,18 +124,15 @@ def tampered(tmp_path: Path) -> Path:
     """The check program from generated code in which one constant of a shader is another."""
     (variant, *_) = entry_variants(entry("h264_idct4"), ("glsl",))
 
-    def change(text: str) -> str:
-        before, mark, rest = text.partition(".packed = (const char *const[]){")
-        lines, end, after = rest.partition("},")
+    def change(lines: str) -> list[str]:
         words = list(packed.module_of(lines))
         # The residual's rounding shift: OpConstant, its type, its number, 6.
         (at,) = [n for n, w in enumerate(words) if w == 262187 and words[n + 3] == 6]
         words[at + 3] = 5
-        made = "\n".join([*packed.text(packed.of_module(words)), "NULL,"])
-        return before + mark + made + end + after
+        return packed.text(packed.of_module(words))
 
     return Tampered(tmp_path / "tree").program(
-        variant.file, in_variant(variant, change), loads=True
+        variant.file, in_variant(variant, in_packed(change)), loads=True
     )
 
 

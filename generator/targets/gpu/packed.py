@@ -101,9 +101,19 @@ def module_of(initialiser: str) -> tuple[int, ...]:
         raise ValueError("no packed module") from None
 
 
-def _module_of(initialiser: str) -> tuple[int, ...]:
+def instructions_of(initialiser: str) -> tuple[int, ...]:
+    """The instructions that text() and of_instructions() made these lines of."""
+    data = _data(initialiser)
+    return tuple(int.from_bytes(data[n : n + 8], "little") for n in range(0, len(data), 8))
+
+
+def _data(initialiser: str) -> bytes:
     characters = "".join(re.findall(r'"([^"]*)"', initialiser))
-    data = _unpacked(b64decode(characters + "=" * (-len(characters) % 4), validate=True))
+    return _unpacked(b64decode(characters + "=" * (-len(characters) % 4), validate=True))
+
+
+def _module_of(initialiser: str) -> tuple[int, ...]:
+    data = _data(initialiser)
     at = 0
 
     def number() -> int:
