@@ -2,7 +2,6 @@
 """`daedalus v3d mappings`: every variant of the kernels for the QPU, on the simulator."""
 
 import json
-import random
 
 import click
 
@@ -19,7 +18,7 @@ from daedalus.generator.tuning.qpu_mappings import Program, Row, Runs, for_gpu, 
 @click.option("--items", default=1000, show_default=True, type=click.IntRange(16, 1_000_000),
               help="Conformant items a mapping; a fifth as many of the other kinds.")  # fmt: skip
 @click.option("--sample", default=0, metavar="N", type=click.IntRange(1),
-              help="Run only N of the programs, drawn by --seed; default: all.")  # fmt: skip
+              help="Run only N programs, of classes drawn by --seed; default: all.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0),
               help="Draws the programs of a sample.")  # fmt: skip
 @click.option("--jobs", default=0, metavar="N", type=click.IntRange(0),
@@ -43,15 +42,13 @@ def command(
     rows: list[Row] = []
     programs: list[Program] = []
     with Runs(jobs) as runs:
-        with progress(len(wanted), quiet=as_json) as shown:
+        with progress(sample or len(wanted), quiet=as_json) as shown:
             say("parts of the space")
-            for found in runs.select(wanted):
+            drawn = runs.draw(wanted, sample, seed) if sample else runs.select(wanted)
+            for found in drawn:
                 rows += found.refused
                 programs += found.programs
                 shown.advance(1)
-        if sample and sample < len(programs):
-            tell(f"{sample} of {len(programs)} programs, drawn by seed {seed}")
-            programs = random.Random(seed).sample(programs, sample)
         with progress(2 * len(programs), quiet=as_json) as shown:
             say("programs")
             for row in runs.run(programs):

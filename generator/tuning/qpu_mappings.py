@@ -8,6 +8,7 @@ Words that change nothing in a program give it other names: such mappings are ru
 
 import multiprocessing
 import os
+import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
@@ -138,6 +139,13 @@ class Runs:
         """What each part leads to, in order, as it gets known."""
         yield from self._pool.map(select_part, wanted)
 
+    def draw(self, wanted: Sequence[Part], count: int, seed: int) -> Iterator[Selection]:
+        """A program of each of so many parts, drawn at random, as it gets known: what it takes does
+        not grow with the kernels."""
+        rng = random.Random(seed)
+        drawn = [rng.choice(wanted) for _ in range(count)]
+        yield from self._pool.map(draw_program, drawn, [rng.random() for _ in drawn])
+
     def run(self, programs: Sequence[Program]) -> Iterator[Row]:
         """A row for each program and number of threads, as they get done."""
         # What takes longest first: the most points an element.
@@ -147,6 +155,20 @@ class Runs:
         ]
         for done in as_completed(begun):
             yield done.result()
+
+
+def draw_program(part: Part, seed: float) -> Selection:
+    """A program of a part, and what was refused before there was one."""
+    entry, refused = _entry(part.kernel), list[Row]()
+    listed = list(part.listed(entry))
+    for options in random.Random(seed).sample(listed, len(listed)):
+        try:
+            made = selected(entry.kernel, options)
+        except NotLowerable as e:
+            refused.append(Row(part.kernel, options.name, refused=e.message))
+            continue
+        return Selection(tuple(refused), (Program(part.kernel, part.items, (options,), made),))
+    return Selection(tuple(refused), ())
 
 
 def select_part(part: Part) -> Selection:
