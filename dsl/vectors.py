@@ -269,15 +269,15 @@ def _conditions(kernel: Kernel, param: str) -> list[tuple[str, int, int]]:
 
 
 def _made_conformant(kernel: Kernel, items: Items) -> Items:
-    """The items that meet all assumptions; blocks of others are halved until they do, of as many
-    as can be brought to it."""
+    """The items that meet all assumptions. Those that do not have their blocks halved until they
+    do; what never does is left out."""
     blocks = [b.name for b in kernel.buffers if b.kind == "block" and b.access != "out"]
     buffers = {n: a.copy() for n, a in items.buffers.items()}
     suspects = np.arange(items.count)
-    for _ in range(16):
+    for halved in range(17):
         tried = Items(buffers, items.params).take(suspects)
         suspects = suspects[~interp.run(kernel, tried).conformant(kernel.defaults)]
-        if not len(suspects) or not blocks:
+        if not len(suspects) or not blocks or halved == 16:
             break
         for name in blocks:
             buffers[name][suspects] = np.fix(buffers[name][suspects] / 2).astype(np.int64)
@@ -303,17 +303,13 @@ class _Decided:
         """Of these items, and of others behind them."""
         return _Decided(self.numbers + other.numbers, self.stores + other.stores)
 
-    def take(self, indices: Array) -> "_Decided":
-        """Of some items, in ascending order."""
-        ends = np.cumsum([len(n) for n in self.numbers])
-        bounds = [0, *np.searchsorted(indices, ends)]
-        starts = [0, *ends]
-        picked = [
-            indices[a:b] - start for a, b, start in zip(bounds, bounds[1:], starts, strict=False)
-        ]
+    def first(self, count: int) -> "_Decided":
+        """Of the first items alone, so many."""
+        starts = np.cumsum([0, *map(len, self.numbers)]).tolist()
+        cut = list(zip(self.numbers, self.stores, starts, strict=False))
         return _Decided(
-            tuple(n[i] for n, i in zip(self.numbers, picked, strict=True)),
-            tuple(s[i] for s, i in zip(self.stores, picked, strict=True)),
+            tuple(n[: max(0, count - at)] for n, _, at in cut),
+            tuple(s[: max(0, count - at)] for _, s, at in cut),
         )
 
     def patterns(self) -> Array:
@@ -376,8 +372,7 @@ def _explored(
     """The items, which decide what `first` says, and neighbours of the rare ones: small changes
     that may tip further decisions; and what all of them decide."""
     explorers = min(items.count, _EXPLORERS)
-    at = np.arange(explorers)
-    pool, seen = items.take(at), first.take(at)
+    pool, seen = items.take(np.arange(explorers)), first.first(explorers)
     for _ in range(_GENERATIONS):
         parents = pool.take(_evenly(seen.patterns(), explorers // 2 or 1, rng))
         found = _conformant(kernel, neighbours(kernel, parents, rng))

@@ -26,7 +26,8 @@ PAGE = "docs/qpu-performance.md"
 
 
 def measure(kernel: str, items: int, distinct: int, as_json: bool, output: Path | None) -> None:
-    """Models the kernels of tools/bench/qpu.toml whose ids contain `kernel`; prints and ends.
+    """Models the kernels of tools/bench/qpu.toml whose ids contain `kernel`, or the usual ones of
+    them; prints and ends.
 
     Exit code 1 where a bar is missed.
     """

@@ -140,10 +140,11 @@ class Runs:
         yield from self._pool.map(select_part, wanted)
 
     def draw(self, wanted: Sequence[Part], count: int, seed: int) -> Iterator[Selection]:
-        """A program of each of so many parts, drawn at random, as it gets known: what it takes does
-        not grow with the kernels."""
+        """A program of each of so many parts, of all before one comes again: what it takes does not
+        grow with the kernels. A part of which all is refused has none."""
         rng = random.Random(seed)
-        drawn = [rng.choice(wanted) for _ in range(count)]
+        order = rng.sample(list(wanted), len(wanted))
+        drawn = [order[n % len(order)] for n in range(count)]
         yield from self._pool.map(draw_program, drawn, [rng.random() for _ in drawn])
 
     def run(self, programs: Sequence[Program]) -> Iterator[Row]:

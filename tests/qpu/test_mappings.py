@@ -51,7 +51,12 @@ def test_a_wrong_program_is_no_good_row() -> None:
 
 
 def test_a_sample_is_a_part_of_the_programs() -> None:
-    words = [KERNEL, "--items", "16", "--sample", "1", "--jobs", "1", "--json"]
-    result = CliRunner().invoke(v3d_mappings.command, words)
-    assert result.exit_code == 0, result.output
-    assert [r["threads"] for r in json.loads(result.stdout) if r["threads"]] == [2, 4]
+    found = set()
+    for seed in ("1", "2"):
+        words = [KERNEL, "--items", "16", "--sample", "3", "--jobs", "1", "--seed", seed, "--json"]
+        result = CliRunner().invoke(v3d_mappings.command, words)
+        assert result.exit_code == 0, result.output
+        rows = [r for r in json.loads(result.stdout) if r["threads"]]
+        assert sorted(r["threads"] for r in rows) == [2, 2, 2, 4, 4, 4]
+        found.add(tuple(sorted(r["options"] for r in rows)))
+    assert len(found) == 2  # other ones by another seed

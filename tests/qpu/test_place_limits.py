@@ -84,6 +84,9 @@ OTHERWISE = {
                                         "few[round_shift(q[x] & 0x7fffffff, 29)]",
                                         {"q": 0x7FFFFFFF}),
     "a class's product, limited": ([*PARAM, BLOCK], "", "b[min(u * 2, 7)]", {"u": 2**30 + 5}),
+    "a class's row of a plane": (
+        [*PARAM, 'z = k.plane("z", u8, rows=(0, 8), cols=(0, 16))'], "",
+        "z[min(u * 2, 7), x]", {"u": 2**30 + 5}),
     "a class's product": ([*PARAM, FEW], "", "few[(u * 2) >> 29]", {"u": 2**30 + 5}),
 }  # fmt: skip
 
@@ -98,7 +101,7 @@ def test_what_rules_make_otherwise_is_limited(tmp_path: Path, name: str) -> None
     for what, number in holds.items():
         (items.buffers if what in items.buffers else items.params)[what][...] = number
     for class_name in kernel.class_names:
-        for points in (1, 16):
+        for points in (1, 4, 16):
             options = options_of("qpu", points=points, class_name=class_name)
             outcome = trial(kernel, options, items, 1, lying=True, run=interpreted)
             assert outcome.items == 1 and not outcome.strayed, outcome

@@ -124,7 +124,7 @@ class Report:
         for r in self.results:
             if r.wish.bar is not None and r.trip > r.wish.bar:
                 out.append(f"{r.wish.kernel}: {r.trip:.1f} instructions an item, {r.wish.bar:g}")
-            if r.wish.bar is not None and not r.total_met:
+            if r.wish.neon is not None and not r.total_met:  # it is of a decoder
                 out.append(
                     f"{r.wish.kernel}: {r.total.mid:.2f} of the GLSL route's clocks,"
                     f" {TOTAL_AT_MOST:g}, and not both at the bound"

@@ -18,7 +18,8 @@ from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.rules import INT, UINT, Case, rule
 from daedalus.generator.targets.qpu.values import Values
 
-# What is made of them is right modulo 2**32 wherever the operands are; of an ASSUME, its operand.
+# What is made of them is right modulo 2**32 wherever the operands are, by dot products too; of an
+# ASSUME it is its operand.
 _PLAIN = (Op.ADD, Op.SUB, Op.SELECT, Op.ASSUME)
 
 
