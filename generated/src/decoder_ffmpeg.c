@@ -582,6 +582,20 @@ void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
       daedalus_clearing_vp9_iwht4__c_full))(dst, dst_stride, coeffs);
 }
 
+void daedalus_ffmpeg_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_h__vector_full_branch_early,
+      daedalus_item_vp9_lpf16_h__c_full))(dst, dst_stride, blimit, limit, thresh);
+}
+
+void daedalus_ffmpeg_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
+    int thresh) {
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_v__vector_full_branch_early,
+      daedalus_item_vp9_lpf16_v__c_full))(dst, dst_stride, blimit, limit, thresh);
+}
+
 void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
   DAEDALUS_NEON_OR(daedalus_item_vp9_lpf4_h__neon_full_early,
@@ -7532,6 +7546,22 @@ static void daedalus_ffmpeg_vp9_iwht4__plain(uint8_t *dst, ptrdiff_t dst_stride,
   (void)unused0;
   DAEDALUS_VECTORS_OR(daedalus_clearing_vp9_iwht4__vector_full_x2,
       daedalus_clearing_vp9_iwht4__c_full)(dst, dst_stride, coeffs);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf16_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_h__vector_full_branch_early,
+      daedalus_item_vp9_lpf16_h__c_full)(dst, dst_stride, blimit, limit, thresh);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_lpf16_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh) {
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_v__vector_full_branch_early,
+      daedalus_item_vp9_lpf16_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
 
@@ -17986,6 +18016,18 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #else
     {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
         /* vp9dsp.itxfm_add[lossless][adst_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {84, {(any_fn *)daedalus_ffmpeg_vp9_lpf16_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf16_h,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf16_h, }}, /* vp9dsp.loop_filter_8[16][h] */
+#else
+    {84, {(any_fn *)daedalus_ffmpeg_vp9_lpf16_h, NULL, NULL}}, /* vp9dsp.loop_filter_8[16][h] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {85, {(any_fn *)daedalus_ffmpeg_vp9_lpf16_v__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf16_v,
+        (any_fn *)daedalus_ffmpeg_vp9_lpf16_v, }}, /* vp9dsp.loop_filter_8[16][v] */
+#else
+    {85, {(any_fn *)daedalus_ffmpeg_vp9_lpf16_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[16][v] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {80, {(any_fn *)daedalus_ffmpeg_vp9_lpf4_h__plain, (any_fn *)daedalus_ffmpeg_vp9_lpf4_h,

@@ -1205,6 +1205,60 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
   GLSL_OTHER(daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
 
+static const daedalus_buffer_desc vp9_lpf16_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, -8, 8}, {0, 8, -7, 7}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf16_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_h_variants[] = {
+  QPU(daedalus_vp9_lpf16_h__qpu_full_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf16_h__qpu_full_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf16_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf16_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf16_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_h__vector_full_branch_early, 0, 0, 400)
+  C(daedalus_vp9_lpf16_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf16_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+  NEON_OTHER(daedalus_vp9_lpf16_h__neon_full_early, 0, 0, 301)
+};
+
+static const daedalus_buffer_desc vp9_lpf16_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-8,
+      8, 0, 8}, {-7, 7, 0, 8}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf16_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_v_variants[] = {
+  QPU(daedalus_vp9_lpf16_v__qpu_full_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf16_v__qpu_full_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf16_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf16_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf16_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_v__vector_full_branch_early, 0, 0, 400)
+  C(daedalus_vp9_lpf16_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+  NEON_OTHER(daedalus_vp9_lpf16_v__neon_full_early, 0, 0, 301)
+};
+
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, -4, 4}, {0, 8, -2, 2}, 0 },
@@ -2682,6 +2736,10 @@ static const daedalus_kernel_desc kernels[] = {
       ALL(vp9_lpf16_10_h_classes), ALL(vp9_lpf16_10_h_variants) },
   { "vp9_lpf16_10_v", 8, ALL(vp9_lpf16_10_v_buffers), ALL(vp9_lpf16_10_v_params),
       ALL(vp9_lpf16_10_v_classes), ALL(vp9_lpf16_10_v_variants) },
+  { "vp9_lpf16_h", 8, ALL(vp9_lpf16_h_buffers), ALL(vp9_lpf16_h_params), ALL(vp9_lpf16_h_classes),
+      ALL(vp9_lpf16_h_variants) },
+  { "vp9_lpf16_v", 8, ALL(vp9_lpf16_v_buffers), ALL(vp9_lpf16_v_params), ALL(vp9_lpf16_v_classes),
+      ALL(vp9_lpf16_v_variants) },
   { "vp9_lpf4_h", 8, ALL(vp9_lpf4_h_buffers), ALL(vp9_lpf4_h_params), ALL(vp9_lpf4_h_classes),
       ALL(vp9_lpf4_h_variants) },
   { "vp9_lpf4_v", 8, ALL(vp9_lpf4_v_buffers), ALL(vp9_lpf4_v_params), ALL(vp9_lpf4_v_classes),
@@ -2754,8 +2812,9 @@ static const daedalus_kernel_desc kernels[] = {
 
 static const daedalus_alias aliases[] = {
   { "vp9_lpf16_10", 34 },
-  { "vp9_lpf4", 36 },
-  { "vp9_lpf8", 38 },
+  { "vp9_lpf16", 36 },
+  { "vp9_lpf4", 38 },
+  { "vp9_lpf8", 40 },
 };
 
 #ifdef DAEDALUS_OTHERS
@@ -3331,6 +3390,30 @@ ONE(daedalus_items_vp9_lpf16_10_v__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_lpf16_10_v__vector_full_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_h)
+ONE(daedalus_items_vp9_lpf16_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf16_h__neon_full_branch_early)
+ONE(daedalus_items_vp9_lpf16_h__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf16_h__vector_full_branch_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_v)
+ONE(daedalus_items_vp9_lpf16_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf16_v__neon_full_branch_early)
+ONE(daedalus_items_vp9_lpf16_v__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf16_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -4400,6 +4483,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL, NULL },
   { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL, NULL },
   { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL, NULL },
+  { "vp9_lpf16_h", call_daedalus_items_vp9_lpf16_h, NULL, NULL },
+  { "daedalus_vp9_lpf16_h__c_full", call_daedalus_items_vp9_lpf16_h__c_full, NULL, NULL },
+  { "vp9_lpf16_v", call_daedalus_items_vp9_lpf16_v, NULL, NULL },
+  { "daedalus_vp9_lpf16_v__c_full", call_daedalus_items_vp9_lpf16_v__c_full, NULL, NULL },
   { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL, NULL },
   { "daedalus_vp9_lpf4_h__c_full", call_daedalus_items_vp9_lpf4_h__c_full, NULL, NULL },
   { "vp9_lpf4_v", call_daedalus_items_vp9_lpf4_v, NULL, NULL },
@@ -4716,6 +4803,14 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL, NULL },
   { "daedalus_vp9_lpf16_10_v__neon_full_early",
       call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf16_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_h__neon_full_early", call_daedalus_items_vp9_lpf16_h__neon_full_early,
+      NULL, NULL },
+  { "daedalus_vp9_lpf16_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf16_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_v__neon_full_early", call_daedalus_items_vp9_lpf16_v__neon_full_early,
+      NULL, NULL },
   { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
       NULL },
   { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
@@ -5021,6 +5116,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL, NULL },
   { "daedalus_vp9_lpf16_10_v__vector_full_early",
       call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf16_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf16_v__vector_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
       NULL, NULL },
   { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
@@ -5160,7 +5259,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "077c6c491317d0f7",
+  .generator = "c7a8714583aae4c6",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

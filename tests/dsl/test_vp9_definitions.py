@@ -133,17 +133,20 @@ def test_narrow_loop_filter_is_the_standards(orientation: str) -> None:
 
 @pytest.mark.parametrize("orientation", ["v", "h"])
 @pytest.mark.parametrize("kind", ["conformant", "boundary"])
-def test_wide_loop_filter_in_10_bits_is_the_standards(orientation: str, kind: str) -> None:
-    kernel = KERNELS[f"vp9_lpf16_10_{orientation}"]
+@pytest.mark.parametrize(("edge", "depth"), [("16", 8), ("16_10", 10)])
+def test_wide_loop_filters_are_the_standards(
+    edge: str, depth: int, orientation: str, kind: str
+) -> None:
+    kernel = KERNELS[f"vp9_lpf{edge}_{orientation}"]
     items = vectors.make_items(kernel, 400, 3, kind)
     before = _lines(kernel, items.buffers["dst"])
     after = _lines(kernel, interp.run(kernel, items).buffers["dst"])
     ran = Counter[str]()
     for n in range(items.count):
         limits = [int(items.params[p][n]) for p in ("blimit", "limit", "thresh")]
-        for i in range(8):
-            want, which = edge_filter_16(before[n, i].tolist(), *limits, depth=10)
-            assert after[n, i].tolist() == want
+        for one, other in zip(before[n].tolist(), after[n].tolist(), strict=True):
+            want, which = edge_filter_16(one, *limits, depth=depth)
+            assert other == want
             ran[which] += 1
     assert set(ran) == {"none", "4", "8", "16"} and min(ran.values()) > 30
 

@@ -53,6 +53,8 @@ def test_the_record_is_of_these_variants(stats: dict, variants: dict[str, dict])
 KEPT = {
     "vp9_lpf16_10_h": ["full_p2", "full_p2_word_signs_early"],
     "vp9_lpf16_10_v": ["full_p2", "full_p2_word_signs_early"],
+    "vp9_lpf16_h": ["full_p2", "full_p2_word_signs_early"],
+    "vp9_lpf16_v": ["full_p2", "full_p2_word_signs_early"],
     "vp9_idct16": [
         "dc_p4_word", "eob10_p2_word_pack", "eob38_p2_word_pack", "full_p2", "full_p2_word_pack",
     ],

@@ -208,6 +208,14 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_s
 DAEDALUS_API void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0);
 
+/** vp9_lpf16_h: The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
+
+/** vp9_lpf16_v: The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
+
 /** vp9_lpf4_h: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);

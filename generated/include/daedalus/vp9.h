@@ -1580,10 +1580,10 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_
 
 /*
  * vp9_lpf16_10_h, also called vp9_lpf16_10
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
  *
- * An edge of 8 positions. The limits are those for 8 bits: the filter scales them, and flatness,
- * by 4.
+ * An edge of 8 positions, 10 bits a sample. The limits are those for 8
+ * bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
@@ -1654,10 +1654,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16
 
 /*
  * vp9_lpf16_10_v
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one; 10 bit.
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
  *
- * An edge of 8 positions. The limits are those for 8 bits: the filter scales them, and flatness,
- * by 4.
+ * An edge of 8 positions, 10 bits a sample. The limits are those for 8
+ * bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
@@ -1707,6 +1707,134 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint
  */
 DAEDALUS_API void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_lpf16_h, also called vp9_lpf16
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ *
+ * An edge of 8 positions, 8 bits a sample. The limits are those for 8
+ * bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_16X16 and larger, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf16_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf16_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -8..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -8..7 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf16_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf16_h_meta daedalus_vp9_lpf16_meta;
+
+/** daedalus_append_vp9_lpf16_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf16_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf16_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
+
+/*
+ * vp9_lpf16_v
+ * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ *
+ * An edge of 8 positions, 8 bits a sample. The limits are those for 8
+ * bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes for TX_16X16 and larger, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf16_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf16_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -8..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -8..7, columns 0..7 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta, size_t meta_step);
 
 /*
  * vp9_lpf4_h, also called vp9_lpf4

@@ -908,6 +908,83 @@ int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, pt
       meta);
 }
 
+META_AT(vp9_lpf16_h, dst_off, 0);
+META_AT(vp9_lpf16_h, blimit, 4);
+META_AT(vp9_lpf16_h, limit, 5);
+META_AT(vp9_lpf16_h, thresh, 6);
+META_AT(vp9_lpf16_h, reserved, 7);
+META_SIZE(vp9_lpf16_h, 8);
+
+int daedalus_append_vp9_lpf16_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  return daedalus_append_vp9_lpf16_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf16_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf16_v, dst_off, 0);
+META_AT(vp9_lpf16_v, blimit, 4);
+META_AT(vp9_lpf16_v, limit, 5);
+META_AT(vp9_lpf16_v, thresh, 6);
+META_AT(vp9_lpf16_v, reserved, 7);
+META_SIZE(vp9_lpf16_v, 8);
+
+int daedalus_append_vp9_lpf16_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
 META_AT(vp9_lpf4_h, dst_off, 0);
 META_AT(vp9_lpf4_h, blimit, 4);
 META_AT(vp9_lpf4_h, limit, 5);

@@ -938,6 +938,25 @@ void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
       daedalus_items_vp9_lpf16_10_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
+void daedalus_items_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_h__vector_full_branch_early,
+      daedalus_items_vp9_lpf16_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf16_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_v__vector_full_branch_early,
+      daedalus_items_vp9_lpf16_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
 void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta, size_t meta_step) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_lpf4_h__neon_full_early,
