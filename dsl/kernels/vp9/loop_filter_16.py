@@ -102,7 +102,6 @@ def _steep(rng: np.random.Generator, count: int, depth: Depth) -> dict[str, np.n
     )
     jump = (rng.uniform(-2, 2, count) * blimit)[:, None, None] * np.sign(away) / 2
     fifth = depth.white // 5
-    base = rng.integers(fifth, 4 * fifth, (count, 1, 1))
-    base = base + rng.normal(0, 3, (count, 16, 8))
+    base = rng.integers(fifth, 4 * fifth, (count, 1, 1)) + rng.normal(0, 3, (count, 16, 8))
     dst = np.rint(base + slope * (away - np.sign(away) / 2) + jump)
     return {"dst": np.clip(dst, 0, depth.white).astype(np.int64), "limit": limit, "blimit": blimit}
