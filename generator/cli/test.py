@@ -28,7 +28,7 @@ _PYTEST = [sys.executable, "-m", "pytest", "-rs", "-n", native.JOBS, "--dist", "
            "--durations=10"]  # fmt: skip
 _MOST_FAILURES = 10  # after which pytest stops
 _PROGRAMS = "400"
-_MAPPINGS = "60"  # of thousands of programs: `v3d mappings` runs them all
+_MAPPINGS = "60"  # all programs take very long: `v3d mappings` runs them
 
 
 def _verb(*words: str, wide: bool = False) -> Step:

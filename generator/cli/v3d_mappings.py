@@ -32,8 +32,8 @@ def command(
     A mapping is a variant of the tuning space (`tune --dry-run` counts them), with any of the
     kernel's assumptions, with and without `threads4`. Each program is scheduled by a short
     search (`gen` takes a long one for what it emits), validated and compared with the reference
-    interpreter. Where a mapping is refused the reason is shown. All of them take some hours of two
-    cores; a sample is a part of them. Exits with 1 if anything differs.
+    interpreter. Where a mapping is refused the reason is shown. All of them take very long on
+    two cores; a sample is a part of them. Exits with 1 if anything differs.
     """
     entries = for_gpu(chosen(kernels))
     if not entries:
