@@ -79,7 +79,7 @@ def _stage(kernel: Kernel, stage: Stage, ranges: Ranges) -> Stage:
             if other is not None and not {group[at].node, other.node} & partner.keys():
                 pair = (group[at], other)
                 partner[group[at].node] = partner[other.node] = pair
-    return _rebuilt(kernel, stage, partner) if partner else stage
+    return _rebuilt(kernel, stage, partner, ranges) if partner else stage
 
 
 def _sum(kernel: Kernel, node: Node, ranges: Ranges) -> _Sum | None:
@@ -128,10 +128,13 @@ def _collect(
     return None
 
 
-def _rebuilt(kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]]) -> Stage:
+def _rebuilt(
+    kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]], ranges: Ranges
+) -> Stage:
     builder = Builder({t.name: t for t in kernel.tables})
     new: dict[Node, Node] = {}
     pairs: dict[Node, Node] = {}
+    stored = {s.value for s in stage.stores}
 
     def get(node: Node) -> Node:
         if node not in new:
@@ -154,7 +157,11 @@ def _rebuilt(kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]
         else:
             value = builder.make(Op.SHR, (pair,), (16 + n,), loc)
         bias = builder.const(low.bias >> n, loc)
-        return builder.make(Op.SUB, (value, bias), (), loc, node.name)
+        value = builder.make(Op.SUB, (value, bias), (), loc, node.name)
+        if node not in stored:
+            return value
+        r = ranges.of(node)  # which the half of a word does not show, and has to fit
+        return builder.make(Op.ASSUME, (value,), ("", r.lo, r.hi), loc)
 
     for node in stage.nodes():
         get(node)

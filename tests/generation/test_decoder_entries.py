@@ -49,6 +49,12 @@ def usual(declared: str, body: str = "") -> str:
     return spec_text(body + in_stage("pass")).replace(HEAD, head)
 
 
+HEAD_ONLY = """
+from daedalus.dsl.lang import kernel, u8
+
+
+@kernel(clause="a test", decoders={{"dec": "{signature}"}})"""
+
 # signature -> message
 SIGNATURES = {
     "unknown": ("px px.stride c p q", "'q' is no buffer, plane's stride or parameter"),
@@ -72,6 +78,11 @@ SIGNATURES = {
     "types": ("px px.stride c p:char**", "'p:char**': 'char**' is no plain type of C"),
     "rows of a block": ("px px.stride c p+", "'p+': higher items cannot be done in pieces: the"
                         " kernel has blocks"),
+    "packed parameter": ("px px.stride c p/8", "'p/8': only an array parameter of numbers of 8"
+                         " bits, which an int holds"),
+    "steps of nothing": ("px px.stride c p+q@px/16", "'p+q@px/16': p and q must be parameters of"
+                         " one value"),
+    "steps in a block": ("px px.stride c p+p@c/16", "'p+p@c/16': c is no plane that is only read"),
     "rows of nothing": ("px px.stride c p q+", "'q+': one parameter can count rows"),
 }  # fmt: skip
 
@@ -548,3 +559,69 @@ def test_entries_are_refused(case: str, tmp_path: Path) -> None:
         text = text.replace(SIGNATURE, SIGNATURE.replace(" left", ""))
     error = refused(tmp_path, text, 3)
     assert (error.rule, error.message) == ("decoder", f"dec: {message}")
+
+
+def test_a_plane_of_one_row_needs_no_stride(tmp_path: Path) -> None:
+    _, source = made(
+        tmp_path,
+        HEAD_ONLY.format(signature="dst dst.stride top")
+        + """
+def test_line(k):
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 4), access="out")
+    top = k.plane("top", u8, rows=(0, 1), cols=(-1, 4))
+    with k.stage(y=4, x=4) as (y, x):
+        dst[y, x] = top[0, x - 1]
+""",
+    )
+    assert "daedalus_item_test_line__c_full(dst, dst_stride, top, 0);" in source
+
+
+def test_an_argument_may_hold_several_values(tmp_path: Path) -> None:
+    header, source = made(
+        tmp_path,
+        HEAD_ONLY.format(signature="dst dst.stride level/8")
+        + """
+def test_packed(k):
+    dst = k.plane("dst", u8, rows=(0, 2), cols=(0, 4), access="out")
+    level = k.params("level", u8, 2, 0, 255)
+    with k.stage(y=2, x=4) as (y, x):
+        dst[y, x] = level[y]
+""",
+    )
+    assert "(uint8_t *dst, ptrdiff_t dst_stride, int level_packed);" in header
+    assert (
+        "const uint8_t level[2] = {(uint8_t)(level_packed >> 0 & 255), (uint8_t)(level_packed >> 8"
+        " & 255)};" in source
+    )
+
+
+STEPS = """
+def test_steps(k):
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 4), access="out")
+    src = k.plane("src", u8, rows=(0, 5), cols=(0, 4))
+    at, step = (k.param(name, u8, lo, hi) for name, lo, hi in (("at", 0, 3), ("step", 1, 4)))
+    rows = k.param("rows", u8, 1, 4)
+    with k.stage(y=k.upto(rows, 4), x=4) as (y, x):
+        dst[y, x] = src[(at + k.lane(y) * step) >> {shift}, x]
+"""
+
+
+def test_higher_blocks_begin_where_steps_lead(tmp_path: Path) -> None:
+    signature = "dst dst.stride src src.stride rows+ at+step@src/4 step"
+    _, source = made(tmp_path, HEAD_ONLY.format(signature=signature) + STEPS.format(shift=2))
+    assert (
+        "for (int n_left = rows; n_left > 0; n_left -= 4) { rows = n_left < 4 ? n_left : 4;"
+        in source
+    )
+    assert (
+        "dst = dst + 4 * dst_stride; at += 4 * step; src = src + at / 4 * src_stride; at %= 4; }"
+        in source
+    )
+
+
+def test_steps_that_the_kernel_does_not_take_are_refused(tmp_path: Path) -> None:
+    signature = "dst dst.stride src src.stride rows+ at+step@src/4 step"
+    text = HEAD_ONLY.format(signature=signature) + STEPS.format(shift=3)
+    spec(tmp_path, text)
+    with pytest.raises(SpecError, match="items of fewer rows, one below the other, differ"):
+        generate(load(tmp_path))

@@ -147,8 +147,13 @@ def of_the_spec(text: str) -> list[list[str]]:
     return found
 
 
-# Of this one 502 of 561.
+# Of the first one 502 of 561, of the others 478 of 553 and more.
 FEWER = {"daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle": 0.89}
+FEWER |= {
+    f"daedalus_vp9_intra_vert_{mode}16{end}__qpu_full_p16": 0.86
+    for mode in ("left", "right")
+    for end in ("", "_high")
+}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -48,7 +48,7 @@ def _stated(name: str) -> int:
     kernel_id = parse_variant(name)[0]
     (codec,) = {e.kernel.codec for e in load() if e.kernel.id == kernel_id}
     text = (GENERATED / "src" / codec / f"{kernel_id}.qpu.c").read_text()
-    own = text.partition(f"const daedalus_qpu_code {name} = {{")[2]
+    own = re.split(rf"const daedalus_qpu_code\s+{name} = \{{", text)[1]
     found = re.search(r"\.clocks = (\d+),", own)
     assert found is not None
     return int(found[1])
