@@ -10,16 +10,20 @@ import os
 import re
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from daedalus.codecs.vp9 import header as vp9_header
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import native
+
+_DEEP_FRAMES = 30  # of clips of more than 8 bits a sample
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Decoder:
     symbol: str
     common: tuple[str, ...]
     clips: tuple[dict[str, Any], ...]
+    depths: tuple[int, ...]  # bits a sample
     small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
     never: tuple[tuple[str, str], ...] = ()  # pattern of kernels' ids, class that no call has
 
@@ -71,12 +76,24 @@ def decoders() -> list[Decoder]:
             tuple(d["sources"]),
             d.get("symbol", ""),
             tuple(d["common"]),
-            tuple(d["clip"]),
+            tuple(c for clip in d["clip"] for c in _of_depths(clip)),
+            tuple(d.get("depths", [8])),
             tuple(d["small"]),
             tuple((n["kernels"], n["class"]) for n in d.get("never", ())),
         )
         for d in data["decoder"]
     ]
+
+
+def _of_depths(clip: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The clip, and the same with more bits a sample where it has `depths`."""
+    yield clip
+    for bits in clip.get("depths", ()):
+        more = ["-pix_fmt", f"yuv420p{bits}le", "-frames:v", str(_DEEP_FRAMES)]
+        deep = {**clip, "name": f"{clip['name']}-{bits}", "encode": [*clip["encode"], *more]}
+        if "vpxenc" in clip:
+            deep["vpxenc"] = [*clip["vpxenc"], f"--bit-depth={bits}", "--profile=2"]
+        yield deep
 
 
 def _ffmpeg(arguments: list[str], what: str, cwd: Path) -> str:
@@ -89,32 +106,46 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
     """Encodes a clip unless the same commands and ffmpeg made it before."""
     command = [*clip["input"], *decoder.common, *clip["encode"], "-f", decoder.container]
     version = run([native.tool("ffmpeg"), "-version"]).splitlines()[0]
-    passes, bank = clip.get("passes", 1), clip.get("filter", "")
-    key = hashlib.sha256(repr((command, passes, bank, version)).encode()).hexdigest()[:16]
+    passes, bank, other = clip.get("passes", 1), clip.get("filter", ""), clip.get("vpxenc", ())
+    asked = (command, passes, bank, version, *([other] if other else []))
+    key = hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
     place = build_dir() / "streams"
     path = place / f"{decoder.name}-{clip['name']}-{key}.{decoder.container}"
+    if bank and not path.is_file():
+        plain = make_clip(decoder, {**clip, "name": "of-any-filter", "filter": ""})
+        _write_changed(plain.file, bank, path)
     if not path.is_file():
         place.mkdir(parents=True, exist_ok=True)
         what = f"encoding the {decoder.name} clip {clip['name']}"
         say(what)
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
             made = Path(temporary, "clip")
-            for number in range(1, passes + 1):
+            if other:
+                _vpxenc(clip["input"], other, made, what)
+            for number in range(1, passes + 1) if not other else ():
                 extra = ["-pass", str(number)] if passes > 1 else []
                 _ffmpeg([*command, *extra, made.name], what, Path(temporary))
-            if bank:
-                _change_filter(made, bank, what)
             made.replace(path)
     return Clip(clip["name"], path)
 
 
-def _change_filter(path: Path, bank: str, what: str) -> None:
-    data, changed = vp9_header.change_filter(path.read_bytes(), bank)
+def _vpxenc(source: list[str], arguments: list[str], made: Path, what: str) -> None:
+    """Encodes by libvpx's own program, which has more to choose from than ffmpeg."""
+    raw = made.with_suffix(".y4m")
+    _ffmpeg([*source, "-pix_fmt", "yuv420p", raw.name], what, made.parent)
+    always = ["--codec=vp9", "--ivf", "--disable-warning-prompt", "--quiet", "--threads=1"]
+    run([native.tool("vpxenc"), *always, *arguments, "-o", made, raw], what=what)
+
+
+def _write_changed(source: Path, bank: str, path: Path) -> None:
+    """The clip with this interpolation filter where a frame has one for all of it."""
+    data, changed = vp9_header.change_filter(source.read_bytes(), bank)
     if changed == 0:
         raise UserError(
-            f"{what}: no frame has one filter for all of it", "choose other options", EXIT_FAILED
-        )
-    path.write_bytes(data)
+            f"{source.name}: no frame has one filter for all of it", "choose other options",
+            EXIT_FAILED,
+        )  # fmt: skip
+    write_output(path, data)
 
 
 def import_clip(path: Path) -> tuple[Decoder, Clip]:
@@ -132,12 +163,14 @@ def import_clip(path: Path) -> tuple[Decoder, Clip]:
             f"{path}: the first video stream is {codec or 'absent'}",
             f"streams of these codecs can be decoded: {', '.join(able)}",
         )
-    if re.search(r"p\d+[lb]e$|gray\d+[lb]e$", found.get("pix_fmt", "")):
+    decoder = able[codec]
+    deep = re.search(r"(?:p|gray)(\d+)[lb]e$", found.get("pix_fmt", ""))
+    if deep and int(deep[1]) not in decoder.depths:
+        bits = " or ".join(map(str, decoder.depths))
         raise UserError(
             f"{path}: its samples are {found['pix_fmt']}, more than 8 bits",
-            "the functions that are replaced are for 8 bits a sample",
+            f"the functions of {codec} that are replaced are for {bits} bits a sample",
         )
-    decoder = able[codec]
     with path.open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()[:16]
     place = build_dir() / "streams" / f"user-{digest}.{decoder.container}"

@@ -309,6 +309,11 @@ class Buffer:
     def size(self) -> int:
         return int(np.prod(self.extents))
 
+    @property
+    def one_row(self) -> bool:
+        """A plane whose stride does not matter."""
+        return self.kind == "plane" and self.shape[0] == (0, 1)
+
 
 @dataclass(frozen=True)
 class Param:

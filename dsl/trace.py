@@ -38,20 +38,10 @@ from daedalus.dsl.values import (
     Value,
     is_integer,
 )  # fmt: skip
+from daedalus.dsl.words import OF_SHADERS, TAKEN
 
 _TYPES = f"element types are {', '.join(map(str, DTYPES))}"
 
-# Declared names become C names: words of C, and the other arguments of the generated functions.
-_TAKEN = frozenset(
-    "auto bool break case char const continue default do double else enum extern false float for"
-    " goto if inline int long register restrict return short signed sizeof static struct switch"
-    " true typedef union unsigned void volatile while asm batch ctx meta meta_step"
-    " substrate".split()
-)
-_TAKEN |= {"I", "NULL", "EOF", "errno", "assert", "stdin", "stdout", "stderr"}  # macros
-_TAKEN |= {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)} | {"size_t", "ptrdiff_t"}
-# What programs of GPUs get besides buffers and their strides.
-_TAKEN |= {"items", "records", "scratch", "threads"}
 _IMPLIED = ("_off", "_stride", "_step")  # names that a plane's brings into the C interface
 
 Over = LaneIndex | Sequence[LaneIndex]
@@ -175,7 +165,7 @@ class KernelBuilder:
 
         With `init` every element holds that before the first stage.
         """
-        self._fresh(name)
+        self._fresh_temp(name)
         bounds = self._extents(f"temp {name}", shape)
         decl = Buffer(name, "temp", None, bounds, "inout", here(), init=init)
         self._temps.append(decl)
@@ -212,7 +202,7 @@ class KernelBuilder:
         wanted = over if isinstance(over, tuple | list) else (over,)
         gone = set(self._lanes) if over is None else {self._single_lane(name, x) for x in wanted}
         left = {lane: n for lane, n in self._lanes.items() if lane not in gone}
-        self._fresh(name, inside=True)
+        self._fresh_temp(name, inside=True)
         bounds = tuple((0, n) for n in left.values()) or ((0, 1),)
         decl = Buffer(name, "temp", None, bounds, "inout", here(), init=start)
         self._temps.append(decl)
@@ -469,10 +459,15 @@ class KernelBuilder:
         if self._builder is not None and not inside:
             self._fail("declaration", f"declare {name} outside the stages")
 
+    def _fresh_temp(self, name: str, inside: bool = False) -> None:
+        self._fresh(name, inside=inside)
+        if name in OF_SHADERS:
+            self._fail("declaration", f"{name} means something else in shaders")
+
     def _plain(self, name: str) -> None:
         if not (name.isascii() and name.isidentifier()) or name.startswith("_"):
             self._fail("declaration", f"{name!r} is not a plain identifier")
-        if name in _TAKEN or name.startswith(("reserved", "n_")):
+        if name in TAKEN or name.startswith(("reserved", "n_")):
             self._fail("declaration", f"{name} means something else in C or in generated code")
 
     def _element_type(self, name: str, dtype: object) -> None:

@@ -269,7 +269,9 @@ HOSTILE_TAMPERED = {
         " meta_step) {",
         "ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,"
         " size_t"
-        " meta_step) { if (meta->eob == 1 && coeffs[63] != 0) { coeffs[63] ^= 1; }",
+        " meta_step) { for (size_t n = 0; n < n_blocks; n++) {"
+        " if (meta[n * meta_step].eob == 1 && coeffs[64 * n + 63] != 0) {"
+        " coeffs[64 * n + 63] ^= 1; } }",
         "did not clear",
     ),
 }  # fmt: skip
@@ -298,9 +300,9 @@ def test_another_class_s_function_is_noticed(tampered):
 def test_one_set_of_parameters_is_one(tampered):
     """A function that goes on to the next struct, which is not there, is told from one that
     stays."""
-    variant = "daedalus_vp9_lpf4_v__c_full"
+    variant = "daedalus_vp9_mc_8v__c_full"
     program = tampered(variant, "meta += meta_step;", "meta += 1;")
-    own, _ = items_outcomes(program, "vp9_lpf4_v", variant, "c")
+    own, _ = items_outcomes(program, "vp9_mc_8v", variant, "c")
     assert not own.good
     assert all("column item" in f for f in own.failures)
 

@@ -14,18 +14,22 @@ def round2(x: np.ndarray, n: int) -> np.ndarray:
 
 
 class InverseAdst16:
-    """The process on an array T of 16 values; remembers which lines left 16 bits."""
+    """The process on an array T of 16 values; remembers which lines left so many bits."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: np.ndarray, bits: int = 16) -> None:
         """values: [lines, 16]."""
-        self.overflow = ((values < -32768) | (values > 32767)).any(axis=1)
+        self.bits = bits
+        self.overflow = self._beyond(values).any(axis=1)
         # 8.7.1.4: the input permutation
         self.t = [values[:, i - 1 if i & 1 else 15 - i] for i in range(16)]
         self.s = [np.zeros(0, dtype=np.int64)] * 16
 
+    def _beyond(self, value: np.ndarray) -> np.ndarray:
+        return (value < -1 << (self.bits - 1)) | (value >= 1 << (self.bits - 1))
+
     def _set(self, at: int, value: np.ndarray) -> None:
         self.t[at] = value
-        self.overflow |= (value < -32768) | (value > 32767)
+        self.overflow |= self._beyond(value)
 
     def _rotated(self, a: int, b: int, angle: int) -> tuple[np.ndarray, np.ndarray]:
         x = self.t[a] * cos64(angle) - self.t[b] * sin64(angle)
@@ -36,7 +40,7 @@ class InverseAdst16:
         """The flipped butterfly into S, at full precision."""
         self.s[b], self.s[a] = self._rotated(a, b, angle)
         for s in (self.s[a], self.s[b]):
-            assert ((np.abs(s) < 2**31) | self.overflow).all()  # 24 + BitDepth bits
+            assert ((np.abs(s) < 1 << (self.bits + 15)) | self.overflow).all()  # 24 + BitDepth bits
 
     def sh(self, a: int, b: int) -> None:
         """The Hadamard rotation of S into T, rounded."""

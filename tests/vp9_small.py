@@ -17,16 +17,18 @@ def round2(x: np.ndarray, n: int) -> np.ndarray:
 
 
 class Process:
-    """An array T; remembers which lines left 16 bits."""
+    """An array T; remembers which lines left so many bits."""
 
-    def __init__(self, values: Line) -> None:
+    def __init__(self, values: Line, bits: int) -> None:
+        self.bits = bits
         self.t = list(values)
         self.overflow = np.zeros(values[0].shape, dtype=bool)
         for v in values:
             self.note(v)
 
     def note(self, value: np.ndarray) -> np.ndarray:
-        self.overflow = self.overflow | (value < -32768) | (value > 32767)
+        self.overflow = self.overflow | (value < -1 << (self.bits - 1))
+        self.overflow = self.overflow | (value >= 1 << (self.bits - 1))
         return value
 
     def b(self, a: int, b: int, angle: int, flip: bool = False) -> None:
@@ -48,11 +50,11 @@ def reversed_bits(bits: int, x: int) -> int:
     return int(format(x, f"0{bits}b")[::-1], 2)
 
 
-def dct(line: Line) -> tuple[Line, np.ndarray]:
+def dct(line: Line, bits: int) -> tuple[Line, np.ndarray]:
     """8.7.1.2 and 8.7.1.3, n = 2 to 5: the steps in the order of AV1 7.13.2.3, which words the
     same process for all n, in angles of half the size."""
     n = len(line).bit_length() - 1
-    p = Process([line[reversed_bits(n, k)] for k in range(1 << n)])
+    p = Process([line[reversed_bits(n, k)] for k in range(1 << n)], bits)
     if n == 5:
         for i in range(8):
             p.b(16 + i, 31 - i, 3 + 4 * reversed_bits(3, 7 - i))
@@ -116,7 +118,7 @@ def dct(line: Line) -> tuple[Line, np.ndarray]:
     return p.t, p.overflow
 
 
-def adst4(line: Line) -> tuple[Line, np.ndarray]:
+def adst4(line: Line, bits: int) -> tuple[Line, np.ndarray]:
     """8.7.1.6."""
     sinpi = (0, 5283, 9929, 13377, 15212)
     t = line
@@ -125,14 +127,14 @@ def adst4(line: Line) -> tuple[Line, np.ndarray]:
     x = s[0] + s[3] + s[5]
     y = s[1] - s[4] - s[6]
     z = sinpi[3] * (t[0] - t[2] + t[3])
-    p = Process(line)
+    p = Process(line, bits)
     out = [p.note(round2(v, 14)) for v in (x + s[2], y + s[2], z, x + y - s[2])]
     return out, p.overflow
 
 
-def adst8(line: Line) -> tuple[Line, np.ndarray]:
+def adst8(line: Line, bits: int) -> tuple[Line, np.ndarray]:
     """8.7.1.7, between the permutations of 8.7.1.4 and 8.7.1.5."""
-    p = Process([line[i - 1] if i & 1 else line[7 - i] for i in range(8)])
+    p = Process([line[i - 1] if i & 1 else line[7 - i] for i in range(8)], bits)
     s: Line = [line[0]] * 8
 
     def sb(a: int, b: int, angle: int) -> None:
@@ -166,15 +168,15 @@ def adst8(line: Line) -> tuple[Line, np.ndarray]:
     return out, p.overflow
 
 
-def adst16(line: Line) -> tuple[Line, np.ndarray]:
+def adst16(line: Line, bits: int) -> tuple[Line, np.ndarray]:
     """8.7.1.8, with both permutations."""
     items = line[0].shape
-    process = InverseAdst16(np.stack([v.reshape(-1) for v in line], axis=1))
+    process = InverseAdst16(np.stack([v.reshape(-1) for v in line], axis=1), bits)
     out = process.run()
     return [out[:, k].reshape(items) for k in range(16)], process.overflow.reshape(items)
 
 
-def wht(line: Line, shift: int) -> tuple[Line, np.ndarray]:
+def wht(line: Line, shift: int, bits: int) -> tuple[Line, np.ndarray]:
     """8.7.1.10."""
     a, c, d, b = (v >> shift for v in line)
     a = a + c
@@ -184,32 +186,38 @@ def wht(line: Line, shift: int) -> tuple[Line, np.ndarray]:
     c = e - c
     a = a - b
     d = d + c
-    p = Process([a, b, c, d])
+    p = Process([a, b, c, d], bits)
     return p.t, p.overflow
 
 
-def inverse(name: str, coeffs: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """8.7.2 of blocks [items, h, v]: the pixels, and the items that leave 16 bits on the way."""
+def inverse(
+    name: str, coeffs: np.ndarray, dst: np.ndarray, white: np.ndarray, bits: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """8.7.2 of blocks [items, h, v], with each item's largest sample.
+
+    The pixels, and the items that leave so many bits on the way.
+    """
     words = name.split("_")
     size = int(words[0].lstrip("adctiswh"))
     kinds = [w.removesuffix(str(size)) for w in (words[0], words[-1])]
 
     def one(kind: str, line: Line, second: bool) -> tuple[Line, np.ndarray]:
         if kind == "iwht":
-            return wht(line, 0 if second else 2)
-        return dct(line) if kind == "idct" else {4: adst4, 8: adst8, 16: adst16}[size](line)
+            return wht(line, 0 if second else 2, bits)
+        process = dct if kind == "idct" else {4: adst4, 8: adst8, 16: adst16}[size]
+        return process(line, bits)
 
     rows, over = one(kinds[0], [coeffs[:, h, :] for h in range(size)], False)  # [items, v]
     placed = np.stack(rows, axis=2)  # [items, v, x]
     columns, over2 = one(kinds[1], [placed[:, v, :] for v in range(size)], True)
     shift = 0 if kinds[0] == "iwht" else {4: 4, 8: 5, 16: 6, 32: 6}[size]
     residual = round2(np.stack(columns, axis=1), shift)
-    return np.clip(dst + residual, 0, 255), over.any(axis=1) | over2.any(axis=1)
+    return np.clip(dst + residual, 0, white[:, None, None]), over.any(axis=1) | over2.any(axis=1)
 
 
-def predicted(src: np.ndarray, taps: np.ndarray, axis: int) -> np.ndarray:
-    """Eight taps an item along an axis, rounded and limited to samples."""
+def predicted(src: np.ndarray, taps: np.ndarray, axis: int, white: np.ndarray) -> np.ndarray:
+    """Eight taps an item along an axis, rounded and limited to each item's samples."""
     n = src.shape[axis] - 7
     parts = [np.take(src, np.arange(k, k + n), axis=axis) for k in range(8)]
     total = sum(taps[:, k, None, None] * p for k, p in enumerate(parts))
-    return np.clip(round2(np.asarray(total), 7), 0, 255)
+    return np.clip(round2(np.asarray(total), 7), 0, white[:, None, None])

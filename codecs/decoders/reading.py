@@ -3,7 +3,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from daedalus.codecs.data import line_of
 from daedalus.codecs.decoders.tables import (
     CALL,
+    TABLE,
     Argument,
     BadPlace,
     Decoder,
@@ -72,7 +73,7 @@ def _keys(
         if kind is None:
             known = ", ".join([*needed, *others])
             raise _refuse(loc, f"{what} has {key}, which means nothing", f"it may have {known}")
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
             raise _refuse(loc, f"{what}: {key} = {value!r} is no {kind.__name__}")
     return data
 
@@ -140,11 +141,18 @@ def _index(data: Any, loc: Loc, function: Function | None) -> Index:
     return Index(data["name"], values, argument)
 
 
-def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | None) -> Rule:
+def _rule(
+    data: Any,
+    loc: Loc,
+    indices: Sequence[Index],
+    function: Function | None,
+    filled: tuple[str, ...],
+) -> Rule:
     known = {
         "where": dict,
         "ranges": dict,
         "assembly": dict,
+        "passed": dict,
         "c_only": list,
         "symbols": dict,
         "body": str,
@@ -152,18 +160,19 @@ def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | No
     }
     _keys(data, loc, "a rule", {}, known)
     by_name = {i.name: i for i in indices}
-    where = {}
+    known_values = {TABLE: filled, **{i.name: i.values for i in indices}}
+    where: dict[str, tuple[str, ...]] = {}
     for name, values in data.get("where", {}).items():
         where[name] = _words(values, loc, f"where {name}")
-        if name not in by_name:
+        if name not in known_values:
             raise _refuse(
-                loc, f"a rule asks for the index {name}", f"the indices: {', '.join(by_name)}"
+                loc, f"a rule asks for the index {name}", f"the indices: {', '.join(known_values)}"
             )
         for value in where[name]:
-            if value not in by_name[name].values:
+            if value not in known_values[name]:
                 raise _refuse(
                     loc, f"a rule asks for {name} {value}",
-                    f"its values: {', '.join(by_name[name].values)}",
+                    f"its values: {', '.join(known_values[name])}",
                 )  # fmt: skip
     names = [a.name for a in function.arguments] if function else []
     for what in ("ranges", "assembly"):
@@ -171,6 +180,9 @@ def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | No
             numbers = isinstance(values, list) and all(isinstance(v, int) for v in values)
             if name not in names or not numbers or (what == "ranges" and len(values) != 2):
                 raise _refuse(loc, f"a rule: {what} of {name} = {values!r} are none of an argument")
+    for name, value in data.get("passed", {}).items():
+        if name not in names or not isinstance(value, int):
+            raise _refuse(loc, f"a rule: {name} = {value!r} is no argument and a number")
     for architecture in {*data.get("c_only", ()), *data.get("symbols", {})} - {"c"}:
         if architecture not in ARCHITECTURES:
             raise _refuse(
@@ -192,6 +204,7 @@ def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | No
         where,
         {a: (v[0], v[1]) for a, v in data.get("ranges", {}).items()},
         {a: tuple(v) for a, v in data.get("assembly", {}).items()},
+        data.get("passed", {}),
         _words(data.get("c_only", []), loc, "c_only"),
         symbols,
         data.get("body", ""),
@@ -200,7 +213,12 @@ def _rule(data: Any, loc: Loc, indices: Iterable[Index], function: Function | No
 
 
 def _field(
-    file: _File, number: int, data: Any, functions: Mapping[str, Function], slot: int
+    file: _File,
+    number: int,
+    data: Any,
+    functions: Mapping[str, Function],
+    slot: int,
+    filled: tuple[str, ...],
 ) -> Field:
     loc = file.loc("[[field]]", number)
     what = f"field {data.get('name', number)}"
@@ -214,7 +232,7 @@ def _field(
                 f"functions of this file: {', '.join(functions)}",
             )  # fmt: skip
     indices = tuple(_index(i, loc, function) for i in data.get("indices", ()))
-    rules = tuple(_rule(r, loc, indices, function) for r in data.get("rules", ()))
+    rules = tuple(_rule(r, loc, indices, function, filled) for r in data.get("rules", ()))
     return Field(data["name"], slot, function, indices, rules, loc)
 
 
@@ -256,7 +274,7 @@ def read_table(path: Path) -> Table:
     _keys(
         file.data, file.loc(), path.stem,
         {"type": str, "codec": str, "init": str, "filled": list, "field": list},
-        {"functions": dict, "test": str},
+        {"functions": dict, "test": str, "whole": bool},
     )  # fmt: skip
     functions = {
         name: _function(name, data, file.loc(f"[functions.{name}]"))
@@ -276,13 +294,13 @@ def read_table(path: Path) -> Table:
     fields: list[Field] = []
     for number, data in enumerate(file.data["field"]):
         slot = fields[-1].slot + fields[-1].count if fields else 0
-        field = _field(file, number, data, functions, slot)
+        field = _field(file, number, data, functions, slot, tuple(f.name for f in filled))
         if any(f.name == field.name for f in fields):
             raise _refuse(field.loc, f"field {field.name} is described twice")
         fields.append(field)
     return Table(
         file.data["type"], file.data["codec"], file.data["init"], tuple(filled), tuple(fields),
-        file.loc(), file.data.get("test", ""),
+        file.loc(), file.data.get("test", ""), file.data.get("whole", False),
     )  # fmt: skip
 
 
@@ -290,7 +308,7 @@ def read_decoder(folder: Path) -> Decoder:
     """A decoder: its folder has decoder.toml, and a file for each table."""
     file = _File(folder / DECODER)
     needed = {"declare": str, "extended": str, "plain": str, "best": str}
-    _keys(file.data, file.loc(), folder.name, needed, {})
+    _keys(file.data, file.loc(), folder.name, needed, {"levels": str})
     tables = tuple(read_table(p) for p in sorted(folder.glob("*.toml")) if p.name != DECODER)
     names: dict[str, Table] = {}
     for table in tables:

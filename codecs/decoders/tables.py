@@ -76,12 +76,18 @@ class Index:
     argument: str = ""
 
 
+# The word of `where` for the name of a filled table.
+TABLE = "table"
+
+
 @dataclass(frozen=True)
 class Rule:
-    """What holds of the pointers with these values of indices.
+    """What holds of the pointers with these values of indices; TABLE among them is the filled
+    table's name.
 
     ranges    argument -> least and largest value, where the decoder's callers have no others
     assembly  argument -> the only values that assembly is written for
+    passed    argument -> what is passed where it does not matter to ours; 0 for others
     c_only    architectures of Debian on which the decoder has no assembly
     symbols   architecture, or "c" -> patterns of the functions that may stand there
     body      what such a function comes to, in C, where it is made of calls of other pointers:
@@ -92,6 +98,7 @@ class Rule:
     where: Mapping[str, tuple[str, ...]]
     ranges: Mapping[str, tuple[int, int]]
     assembly: Mapping[str, tuple[int, ...]]
+    passed: Mapping[str, int]
     c_only: tuple[str, ...]
     symbols: Mapping[str, tuple[str, ...]]
     body: str = ""
@@ -136,7 +143,8 @@ class Filled:
 class Table:
     """A struct of pointers; `init` declares the function that fills it.
 
-    test  of the decoder's own test program, which checks its functions; "" where none does
+    test   of the decoder's own test program, which checks its functions; "" where none does
+    whole  every pointer is to be ours
     """
 
     type: str
@@ -146,6 +154,7 @@ class Table:
     fields: tuple[Field, ...]
     loc: Loc
     test: str = ""
+    whole: bool = False
 
     @property
     def count(self) -> int:
@@ -197,7 +206,7 @@ class Pointer:
         return {i.name: v for i, v in zip(self.field.indices, self.values, strict=True)}
 
     def _rules(self) -> Iterator[Rule]:
-        named = self.named
+        named = {TABLE: self.filled.name, **self.named}
         for rule in self.field.rules:
             if all(named[i] in values for i, values in rule.where.items()):
                 yield rule
@@ -216,6 +225,11 @@ class Pointer:
     def assembly(self) -> dict[str, tuple[int, ...]]:
         """Argument -> the only values that assembly is written for."""
         return {a: v for rule in self._rules() for a, v in rule.assembly.items()}
+
+    @property
+    def passed(self) -> dict[str, int]:
+        """Argument -> what is passed where it does not matter to ours."""
+        return {a: v for rule in self._rules() for a, v in rule.passed.items()}
 
     @property
     def c_only(self) -> tuple[str, ...]:
@@ -263,6 +277,7 @@ class Decoder:
     extended C, whether it may use extensions of the processor now
     plain    statements after which its init functions take no assembly
     best     after which they take what the processor has
+    levels   after which they take what a processor may have that has the first N extensions
     """
 
     name: str
@@ -271,6 +286,7 @@ class Decoder:
     plain: str
     best: str
     tables: tuple[Table, ...]
+    levels: str = ""
 
     def every_pointer(self, one: Filled) -> list[Pointer]:
         """Those of a filled table that have a function."""

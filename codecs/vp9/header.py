@@ -68,10 +68,13 @@ def _frames(clip: bytes) -> Iterator[int]:
 
 
 def _filter_place(clip: bytes, start: int) -> int | None:
-    """The bit at which a frame's header (profile 0) names its filter; None where it does not."""
+    """The bit at which a frame's header names its filter; None where it does not.
+
+    Of profiles 0 and 2, which have three planes of 4:2:0.
+    """
     bits = _Bits(clip, start)
     marker, profile, existing = bits.take(2), bits.take(2), bits.take(1)
-    if (marker, profile) != (2, 0) or existing:
+    if marker != 2 or profile not in (0b00, 0b01) or existing:  # the lower bit comes first
         return None
     inter, shown, resilient = bits.take(1), bits.take(1), bits.take(1)
     if not inter or (not shown and bits.take(1)):

@@ -391,6 +391,38 @@ static const daedalus_variant vp9_avg16_variants[] = {
   GLSL_OTHER(daedalus_vp9_avg16__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
+static const daedalus_buffer_desc vp9_avg16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 16}, {0, 8, 0, 16}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 16}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_avg16_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg16_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg16_high_classes[] = {
+  { "rows8", vp9_avg16_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg16_high_variants[] = {
+  NEON(daedalus_vp9_avg16_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_avg16_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_avg16_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_avg16_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_avg16_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_avg16_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_avg16_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_avg16_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_avg16_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_avg16_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_avg16_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_avg32_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, 0, 32}, {0, 8, 0, 32}, 1 },
@@ -421,6 +453,38 @@ static const daedalus_variant vp9_avg32_variants[] = {
   VECTOR(daedalus_vp9_avg32__vector_full, 0, 1, 401)
   C(daedalus_vp9_avg32__c_full, 0, 1, 501)
   GLSL_OTHER(daedalus_vp9_avg32__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_avg32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 32}, {0, 8, 0, 32}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 32}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_avg32_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg32_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg32_high_classes[] = {
+  { "rows8", vp9_avg32_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg32_high_variants[] = {
+  NEON(daedalus_vp9_avg32_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_avg32_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_avg32_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_avg32_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_avg32_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_avg32_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_avg32_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_avg32_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_avg32_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_avg32_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_avg32_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_avg4_buffers[] = {
@@ -461,6 +525,44 @@ static const daedalus_variant vp9_avg4_variants[] = {
   GLSL_OTHER(daedalus_vp9_avg4__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_avg4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 4}, {0, 8, 0, 4}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 4}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_avg4_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg4_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_condition vp9_avg4_high_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_avg4_high_classes[] = {
+  { "rows8", vp9_avg4_high_rows8, 1 },
+  { "rows4", vp9_avg4_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg4_high_variants[] = {
+  NEON(daedalus_vp9_avg4_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_avg4_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_avg4_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_avg4_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_avg4_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_avg4_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_avg4_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_avg4_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_avg4_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_avg4_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_avg4_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_avg4_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_avg4_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_avg4_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_avg64_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, 0, 64}, {0, 8, 0, 64}, 1 },
@@ -491,6 +593,38 @@ static const daedalus_variant vp9_avg64_variants[] = {
   VECTOR(daedalus_vp9_avg64__vector_full, 0, 1, 401)
   C(daedalus_vp9_avg64__c_full, 0, 1, 501)
   GLSL_OTHER(daedalus_vp9_avg64__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_avg64_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 64}, {0, 8, 0, 64}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 64}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_avg64_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg64_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg64_high_classes[] = {
+  { "rows8", vp9_avg64_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg64_high_variants[] = {
+  NEON(daedalus_vp9_avg64_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_avg64_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_avg64_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_avg64_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_avg64_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_avg64_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_avg64_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_avg64_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_avg64_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_avg64_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_avg64_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_avg8_buffers[] = {
@@ -531,6 +665,44 @@ static const daedalus_variant vp9_avg8_variants[] = {
   GLSL_OTHER(daedalus_vp9_avg8__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_avg8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 8}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_avg8_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg8_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_condition vp9_avg8_high_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_avg8_high_classes[] = {
+  { "rows8", vp9_avg8_high_rows8, 1 },
+  { "rows4", vp9_avg8_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg8_high_variants[] = {
+  NEON(daedalus_vp9_avg8_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_avg8_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_avg8_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_avg8_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_avg8_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_avg8_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_avg8_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_avg8_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_avg8_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_avg8_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_avg8_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_avg8_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_avg8_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_avg8_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_copy16_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       16}, 1 },
@@ -563,6 +735,38 @@ static const daedalus_variant vp9_copy16_variants[] = {
   GLSL_OTHER(daedalus_vp9_copy16__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
+static const daedalus_buffer_desc vp9_copy16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 16}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_copy16_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy16_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy16_high_classes[] = {
+  { "rows8", vp9_copy16_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy16_high_variants[] = {
+  NEON(daedalus_vp9_copy16_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_copy16_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_copy16_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_copy16_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_copy16_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_copy16_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_copy16_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_copy16_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_copy16_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_copy16_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_copy16_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_copy32_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       32}, 1 },
@@ -593,6 +797,38 @@ static const daedalus_variant vp9_copy32_variants[] = {
   VECTOR(daedalus_vp9_copy32__vector_full, 0, 1, 401)
   C(daedalus_vp9_copy32__c_full, 0, 1, 501)
   GLSL_OTHER(daedalus_vp9_copy32__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_copy32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 32}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_copy32_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy32_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy32_high_classes[] = {
+  { "rows8", vp9_copy32_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy32_high_variants[] = {
+  NEON(daedalus_vp9_copy32_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_copy32_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_copy32_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_copy32_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_copy32_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_copy32_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_copy32_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_copy32_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_copy32_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_copy32_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_copy32_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_copy4_buffers[] = {
@@ -633,6 +869,44 @@ static const daedalus_variant vp9_copy4_variants[] = {
   GLSL_OTHER(daedalus_vp9_copy4__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_copy4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      4}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 4}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_copy4_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy4_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_condition vp9_copy4_high_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_copy4_high_classes[] = {
+  { "rows8", vp9_copy4_high_rows8, 1 },
+  { "rows4", vp9_copy4_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy4_high_variants[] = {
+  NEON(daedalus_vp9_copy4_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_copy4_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_copy4_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_copy4_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_copy4_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_copy4_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_copy4_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_copy4_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_copy4_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_copy4_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_copy4_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_copy4_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_copy4_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_copy4_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_copy64_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       64}, 1 },
@@ -663,6 +937,38 @@ static const daedalus_variant vp9_copy64_variants[] = {
   VECTOR(daedalus_vp9_copy64__vector_full, 0, 1, 401)
   C(daedalus_vp9_copy64__c_full, 0, 1, 501)
   GLSL_OTHER(daedalus_vp9_copy64__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_copy64_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 64}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_copy64_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy64_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy64_high_classes[] = {
+  { "rows8", vp9_copy64_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy64_high_variants[] = {
+  NEON(daedalus_vp9_copy64_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_copy64_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_copy64_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_copy64_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_copy64_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_copy64_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_copy64_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_copy64_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_copy64_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_copy64_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_copy64_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_copy8_buffers[] = {
@@ -703,6 +1009,44 @@ static const daedalus_variant vp9_copy8_variants[] = {
   GLSL_OTHER(daedalus_vp9_copy8__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_copy8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 1 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, 0, 8}, {0, 0, 0,
+      0}, 1 },
+};
+
+static const daedalus_param_desc vp9_copy8_high_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy8_high_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_condition vp9_copy8_high_rows4[] = { { 0, 4, 4 } };
+
+static const daedalus_class_desc vp9_copy8_high_classes[] = {
+  { "rows8", vp9_copy8_high_rows8, 1 },
+  { "rows4", vp9_copy8_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy8_high_variants[] = {
+  NEON(daedalus_vp9_copy8_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_copy8_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_copy8_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_copy8_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_copy8_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_copy8_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_copy8_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_copy8_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_copy8_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_copy8_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_copy8_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_copy8_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_copy8_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_copy8_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       16, 0, 16}, {0, 16, 0, 16}, 0 },
@@ -723,6 +1067,32 @@ static const daedalus_variant vp9_iadst16_variants[] = {
   VECTOR(daedalus_vp9_iadst16__vector_full, 0, 0, 400)
   C(daedalus_vp9_iadst16__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_iadst16__glsl_full_p4_word_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_iadst16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 256, -524288, 524287, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst16_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst16_high_variants[] = {
+  QPU(daedalus_vp9_iadst16_high__qpu_full_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst16_high__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst16_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst16_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_iadst16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_iadst16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst16_high__glsl_full_p4_word, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_iadst16_idct16_buffers[] = {
@@ -747,6 +1117,32 @@ static const daedalus_variant vp9_iadst16_idct16_variants[] = {
   GLSL_OTHER(daedalus_vp9_iadst16_idct16__glsl_full_p4_word_pack, 0, 0, 1102)
 };
 
+static const daedalus_buffer_desc vp9_iadst16_idct16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 256, -524288, 524287, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst16_idct16_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst16_idct16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst16_idct16_high_variants[] = {
+  QPU(daedalus_vp9_iadst16_idct16_high__qpu_full_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst16_idct16_high__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst16_idct16_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst16_idct16_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_iadst16_idct16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst16_idct16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_iadst16_idct16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst16_idct16_high__glsl_full_p4_word, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_iadst4_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       4, 0, 4}, {0, 4, 0, 4}, 0 },
@@ -767,6 +1163,32 @@ static const daedalus_variant vp9_iadst4_variants[] = {
   VECTOR(daedalus_vp9_iadst4__vector_full_x2, 0, 0, 400)
   C(daedalus_vp9_iadst4__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_iadst4__glsl_full_p2_word_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_iadst4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 16, -524288, 524287, {0, 1, 0,
+      16}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst4_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst4_high_variants[] = {
+  QPU(daedalus_vp9_iadst4_high__qpu_full_p4_word_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst4_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst4_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_iadst4_high__neon_full_x2, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst4_high__vector_full_x2, 0, 0, 400)
+  C(daedalus_vp9_iadst4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst4_high__glsl_full_p2_word, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_iadst4_idct4_buffers[] = {
@@ -791,6 +1213,32 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
   GLSL_OTHER(daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack, 0, 0, 1102)
 };
 
+static const daedalus_buffer_desc vp9_iadst4_idct4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 16, -524288, 524287, {0, 1, 0,
+      16}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst4_idct4_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst4_idct4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst4_idct4_high_variants[] = {
+  QPU(daedalus_vp9_iadst4_idct4_high__qpu_full_p4_word_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst4_idct4_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst4_idct4_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst4_idct4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_iadst4_idct4_high__neon_full_x2, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst4_idct4_high__vector_full_x2, 0, 0, 400)
+  C(daedalus_vp9_iadst4_idct4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst4_idct4_high__glsl_full_p2_word, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_iadst8_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, 0, 8}, {0, 8, 0, 8}, 0 },
@@ -813,6 +1261,32 @@ static const daedalus_variant vp9_iadst8_variants[] = {
   GLSL_OTHER(daedalus_vp9_iadst8__glsl_full_p4_word_pack, 0, 0, 1102)
 };
 
+static const daedalus_buffer_desc vp9_iadst8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -524288, 524287, {0, 1, 0,
+      64}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst8_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst8_high_variants[] = {
+  QPU(daedalus_vp9_iadst8_high__qpu_full_p2_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst8_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst8_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst8_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_iadst8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_iadst8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst8_high__glsl_full_p4_word, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_iadst8_idct8_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, 0, 8}, {0, 8, 0, 8}, 0 },
@@ -833,6 +1307,32 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
   VECTOR(daedalus_vp9_iadst8_idct8__vector_full, 0, 0, 400)
   C(daedalus_vp9_iadst8_idct8__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_iadst8_idct8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -524288, 524287, {0, 1, 0,
+      64}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_iadst8_idct8_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iadst8_idct8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst8_idct8_high_variants[] = {
+  QPU(daedalus_vp9_iadst8_idct8_high__qpu_full_p2_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_iadst8_idct8_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_iadst8_idct8_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iadst8_idct8_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_iadst8_idct8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_iadst8_idct8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_iadst8_idct8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iadst8_idct8_high__glsl_full_p4_word, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_idct16_buffers[] = {
@@ -894,6 +1394,66 @@ static const daedalus_variant vp9_idct16_variants[] = {
   GLSL_OTHER(daedalus_vp9_idct16__glsl_full_p4_word_pack, 0, 3, 1111)
 };
 
+static const daedalus_buffer_desc vp9_idct16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 256, -524288, 524287, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct16_high_params[] = {
+  { "eob", DAEDALUS_TYPE_U16, 4, 1, 256, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 6, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_idct16_high_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_condition vp9_idct16_high_eob10[] = { { 0, 2, 10 } };
+
+static const daedalus_condition vp9_idct16_high_eob38[] = { { 0, 11, 38 } };
+
+static const daedalus_class_desc vp9_idct16_high_classes[] = {
+  { "dc", vp9_idct16_high_dc, 1 },
+  { "eob10", vp9_idct16_high_eob10, 1 },
+  { "eob38", vp9_idct16_high_eob38, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct16_high_variants[] = {
+  QPU(daedalus_vp9_idct16_high__qpu_dc_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_idct16_high__qpu_eob10_word_shuffle, 0, 1, 1301)
+  QPU(daedalus_vp9_idct16_high__qpu_eob38_word_shuffle, 0, 2, 1302)
+  GLSL(daedalus_vp9_idct16_high__glsl_dc_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct16_high__glsl_eob10_p2_word, 0, 1, 901)
+  GLSL(daedalus_vp9_idct16_high__glsl_eob38_p2_word, 0, 2, 902)
+  NEON(daedalus_vp9_idct16_high__neon_dc, 0, 0, 100)
+  NEON(daedalus_vp9_idct16_high__neon_eob10, 0, 1, 101)
+  NEON(daedalus_vp9_idct16_high__neon_eob38, 0, 2, 102)
+  VECTOR(daedalus_vp9_idct16_high__vector_dc, 0, 0, 400)
+  VECTOR(daedalus_vp9_idct16_high__vector_eob10, 0, 1, 401)
+  VECTOR(daedalus_vp9_idct16_high__vector_eob38, 0, 2, 402)
+  C(daedalus_vp9_idct16_high__c_dc, 0, 0, 500)
+  C(daedalus_vp9_idct16_high__c_eob10, 0, 1, 501)
+  C(daedalus_vp9_idct16_high__c_eob38, 0, 2, 502)
+  QPU_OTHER(daedalus_vp9_idct16_high__qpu_dc_p2, 0, 0, 1503)
+  QPU_OTHER(daedalus_vp9_idct16_high__qpu_eob10, 0, 1, 1504)
+  QPU_OTHER(daedalus_vp9_idct16_high__qpu_eob38, 0, 2, 1505)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_dc_p4, 0, 0, 1103)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_dc_p2_word, 0, 0, 1104)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_eob10_p2, 0, 1, 1105)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_eob10_p4_word, 0, 1, 1106)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_eob38_p2, 0, 2, 1107)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_eob38_p4_word, 0, 2, 1108)
+  QPU(daedalus_vp9_idct16_high__qpu_full_word_shuffle, 0, 3, 1306)
+  QPU(daedalus_vp9_idct16_high__qpu_full, 0, 3, 1307)
+  GLSL(daedalus_vp9_idct16_high__glsl_full_p2_word, 0, 3, 909)
+  GLSL(daedalus_vp9_idct16_high__glsl_full_p2, 0, 3, 910)
+  NEON(daedalus_vp9_idct16_high__neon_full, 0, 3, 103)
+  VECTOR(daedalus_vp9_idct16_high__vector_full, 0, 3, 403)
+  C(daedalus_vp9_idct16_high__c_full, 0, 3, 503)
+  GLSL_OTHER(daedalus_vp9_idct16_high__glsl_full_p4_word, 0, 3, 1111)
+};
+
 static const daedalus_buffer_desc vp9_idct16_iadst16_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       16, 0, 16}, {0, 16, 0, 16}, 0 },
@@ -914,6 +1474,32 @@ static const daedalus_variant vp9_idct16_iadst16_variants[] = {
   VECTOR(daedalus_vp9_idct16_iadst16__vector_full, 0, 0, 400)
   C(daedalus_vp9_idct16_iadst16__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_idct16_iadst16__glsl_full_p4_word_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_idct16_iadst16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, 0, 16}, {0, 16, 0, 16}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 256, -524288, 524287, {0, 1, 0,
+      256}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct16_iadst16_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_idct16_iadst16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct16_iadst16_high_variants[] = {
+  QPU(daedalus_vp9_idct16_iadst16_high__qpu_full_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_idct16_iadst16_high__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_idct16_iadst16_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct16_iadst16_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_idct16_iadst16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_idct16_iadst16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_idct16_iadst16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_idct16_iadst16_high__glsl_full_p4_word, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_idct32_buffers[] = {
@@ -974,6 +1560,65 @@ static const daedalus_variant vp9_idct32_variants[] = {
   GLSL_OTHER(daedalus_vp9_idct32__glsl_full_p4_word_pack, 0, 3, 1111)
 };
 
+static const daedalus_buffer_desc vp9_idct32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 32, 0, 32}, {0, 32, 0, 32}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 1024, -524288, 524287, {0, 1, 0,
+      1024}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct32_high_params[] = {
+  { "eob", DAEDALUS_TYPE_U16, 4, 1, 1024, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 6, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_idct32_high_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_condition vp9_idct32_high_eob34[] = { { 0, 2, 34 } };
+
+static const daedalus_condition vp9_idct32_high_eob135[] = { { 0, 35, 135 } };
+
+static const daedalus_class_desc vp9_idct32_high_classes[] = {
+  { "dc", vp9_idct32_high_dc, 1 },
+  { "eob34", vp9_idct32_high_eob34, 1 },
+  { "eob135", vp9_idct32_high_eob135, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct32_high_variants[] = {
+  QPU(daedalus_vp9_idct32_high__qpu_dc_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_idct32_high__qpu_eob34_word_shuffle, 0, 1, 1301)
+  QPU(daedalus_vp9_idct32_high__qpu_eob135_word_shuffle, 0, 2, 1302)
+  GLSL(daedalus_vp9_idct32_high__glsl_dc_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct32_high__glsl_eob34_p2_word, 0, 1, 901)
+  GLSL(daedalus_vp9_idct32_high__glsl_eob135_p2_word, 0, 2, 902)
+  NEON(daedalus_vp9_idct32_high__neon_dc, 0, 0, 100)
+  NEON(daedalus_vp9_idct32_high__neon_eob34, 0, 1, 101)
+  NEON(daedalus_vp9_idct32_high__neon_eob135, 0, 2, 102)
+  VECTOR(daedalus_vp9_idct32_high__vector_dc, 0, 0, 400)
+  VECTOR(daedalus_vp9_idct32_high__vector_eob34, 0, 1, 401)
+  VECTOR(daedalus_vp9_idct32_high__vector_eob135, 0, 2, 402)
+  C(daedalus_vp9_idct32_high__c_dc, 0, 0, 500)
+  C(daedalus_vp9_idct32_high__c_eob34, 0, 1, 501)
+  C(daedalus_vp9_idct32_high__c_eob135, 0, 2, 502)
+  QPU_OTHER(daedalus_vp9_idct32_high__qpu_dc_p2, 0, 0, 1503)
+  QPU_OTHER(daedalus_vp9_idct32_high__qpu_eob34, 0, 1, 1504)
+  QPU_OTHER(daedalus_vp9_idct32_high__qpu_eob135, 0, 2, 1505)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_dc_p2, 0, 0, 1103)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_dc_p4_word, 0, 0, 1104)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_eob34_p2, 0, 1, 1105)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_eob34_p4_word, 0, 1, 1106)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_eob135_p2, 0, 2, 1107)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_eob135_p4_word, 0, 2, 1108)
+  QPU(daedalus_vp9_idct32_high__qpu_full, 0, 3, 1306)
+  GLSL(daedalus_vp9_idct32_high__glsl_full_p2_word, 0, 3, 909)
+  GLSL(daedalus_vp9_idct32_high__glsl_full_p2, 0, 3, 910)
+  NEON(daedalus_vp9_idct32_high__neon_full, 0, 3, 103)
+  VECTOR(daedalus_vp9_idct32_high__vector_full, 0, 3, 403)
+  C(daedalus_vp9_idct32_high__c_full, 0, 3, 503)
+  GLSL_OTHER(daedalus_vp9_idct32_high__glsl_full_p4_word, 0, 3, 1111)
+};
+
 static const daedalus_buffer_desc vp9_idct4_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       4, 0, 4}, {0, 4, 0, 4}, 0 },
@@ -1011,6 +1656,44 @@ static const daedalus_variant vp9_idct4_variants[] = {
   GLSL_OTHER(daedalus_vp9_idct4__glsl_full_p2_word_pack, 0, 1, 1105)
 };
 
+static const daedalus_buffer_desc vp9_idct4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 16, -524288, 524287, {0, 1, 0,
+      16}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct4_high_params[] = {
+  { "eob", DAEDALUS_TYPE_U8, 4, 1, 16, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_idct4_high_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_class_desc vp9_idct4_high_classes[] = {
+  { "dc", vp9_idct4_high_dc, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct4_high_variants[] = {
+  QPU(daedalus_vp9_idct4_high__qpu_dc_p4_word, 0, 0, 1300)
+  GLSL(daedalus_vp9_idct4_high__glsl_dc_p4_word, 0, 0, 900)
+  NEON(daedalus_vp9_idct4_high__neon_dc_x2, 0, 0, 100)
+  VECTOR(daedalus_vp9_idct4_high__vector_dc_x2, 0, 0, 400)
+  C(daedalus_vp9_idct4_high__c_dc, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_idct4_high__qpu_dc_p2, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_idct4_high__glsl_dc_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_idct4_high__glsl_dc_p2_word, 0, 0, 1102)
+  QPU(daedalus_vp9_idct4_high__qpu_full_p4_word_keep, 0, 1, 1302)
+  QPU(daedalus_vp9_idct4_high__qpu_full_p2, 0, 1, 1303)
+  GLSL(daedalus_vp9_idct4_high__glsl_full_p4_word, 0, 1, 903)
+  GLSL(daedalus_vp9_idct4_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_idct4_high__neon_full_x2, 0, 1, 101)
+  VECTOR(daedalus_vp9_idct4_high__vector_full_x2, 0, 1, 401)
+  C(daedalus_vp9_idct4_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_idct4_high__glsl_full_p2_word, 0, 1, 1105)
+};
+
 static const daedalus_buffer_desc vp9_idct4_iadst4_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       4, 0, 4}, {0, 4, 0, 4}, 0 },
@@ -1031,6 +1714,32 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
   VECTOR(daedalus_vp9_idct4_iadst4__vector_full_x2, 0, 0, 400)
   C(daedalus_vp9_idct4_iadst4__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_idct4_iadst4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 16, -524288, 524287, {0, 1, 0,
+      16}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct4_iadst4_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_idct4_iadst4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct4_iadst4_high_variants[] = {
+  QPU(daedalus_vp9_idct4_iadst4_high__qpu_full_p4_word_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_idct4_iadst4_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_idct4_iadst4_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct4_iadst4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_idct4_iadst4_high__neon_full_x2, 0, 0, 100)
+  VECTOR(daedalus_vp9_idct4_iadst4_high__vector_full_x2, 0, 0, 400)
+  C(daedalus_vp9_idct4_iadst4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_idct4_iadst4_high__glsl_full_p2_word, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_idct8_buffers[] = {
@@ -1087,26 +1796,53 @@ static const daedalus_variant vp9_idct8_variants[] = {
   NEON_OTHER(daedalus_vp9_idct8__neon_full_assumesum16, 0, 2, 304)
 };
 
-static const daedalus_buffer_desc vp9_idct8_10_buffers[] = {
-  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
+static const daedalus_buffer_desc vp9_idct8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
       {0, 8, 0, 8}, {0, 8, 0, 8}, 0 },
-  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -131072, 131071, {0, 1, 0,
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -524288, 524287, {0, 1, 0,
       64}, {0, 0, 0, 0}, 0 },
 };
 
-static const daedalus_class_desc vp9_idct8_10_classes[] = {
+static const daedalus_param_desc vp9_idct8_high_params[] = {
+  { "eob", DAEDALUS_TYPE_U8, 4, 1, 64, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_idct8_high_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_condition vp9_idct8_high_eob12[] = { { 0, 2, 12 } };
+
+static const daedalus_class_desc vp9_idct8_high_classes[] = {
+  { "dc", vp9_idct8_high_dc, 1 },
+  { "eob12", vp9_idct8_high_eob12, 1 },
   { "full", NULL, 0 },
 };
 
-static const daedalus_variant vp9_idct8_10_variants[] = {
-  QPU(daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle, 0, 0, 1300)
-  QPU(daedalus_vp9_idct8_10__qpu_full_p2, 0, 0, 1301)
-  GLSL(daedalus_vp9_idct8_10__glsl_full_p2_word, 0, 0, 900)
-  GLSL(daedalus_vp9_idct8_10__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_idct8_10__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_idct8_10__vector_full, 0, 0, 400)
-  C(daedalus_vp9_idct8_10__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_idct8_10__glsl_full_p4_word, 0, 0, 1102)
+static const daedalus_variant vp9_idct8_high_variants[] = {
+  QPU(daedalus_vp9_idct8_high__qpu_dc_p8_word, 0, 0, 1300)
+  QPU(daedalus_vp9_idct8_high__qpu_eob12_p2_word_shuffle, 0, 1, 1301)
+  GLSL(daedalus_vp9_idct8_high__glsl_dc_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct8_high__glsl_eob12_p2_word, 0, 1, 901)
+  NEON(daedalus_vp9_idct8_high__neon_dc, 0, 0, 100)
+  NEON(daedalus_vp9_idct8_high__neon_eob12, 0, 1, 101)
+  VECTOR(daedalus_vp9_idct8_high__vector_dc, 0, 0, 400)
+  VECTOR(daedalus_vp9_idct8_high__vector_eob12, 0, 1, 401)
+  C(daedalus_vp9_idct8_high__c_dc, 0, 0, 500)
+  C(daedalus_vp9_idct8_high__c_eob12, 0, 1, 501)
+  QPU_OTHER(daedalus_vp9_idct8_high__qpu_dc_p4, 0, 0, 1502)
+  QPU_OTHER(daedalus_vp9_idct8_high__qpu_eob12_p2, 0, 1, 1503)
+  GLSL_OTHER(daedalus_vp9_idct8_high__glsl_dc_p4, 0, 0, 1102)
+  GLSL_OTHER(daedalus_vp9_idct8_high__glsl_dc_p2_word, 0, 0, 1103)
+  GLSL_OTHER(daedalus_vp9_idct8_high__glsl_eob12_p2, 0, 1, 1104)
+  GLSL_OTHER(daedalus_vp9_idct8_high__glsl_eob12_p4_word, 0, 1, 1105)
+  QPU(daedalus_vp9_idct8_high__qpu_full_p2_word_shuffle, 0, 2, 1304)
+  QPU(daedalus_vp9_idct8_high__qpu_full_p2, 0, 2, 1305)
+  GLSL(daedalus_vp9_idct8_high__glsl_full_p2_word, 0, 2, 906)
+  GLSL(daedalus_vp9_idct8_high__glsl_full_p2, 0, 2, 907)
+  NEON(daedalus_vp9_idct8_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_idct8_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_idct8_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_idct8_high__glsl_full_p4_word, 0, 2, 1108)
 };
 
 static const daedalus_buffer_desc vp9_idct8_iadst8_buffers[] = {
@@ -1131,6 +1867,2260 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
   GLSL_OTHER(daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack, 0, 0, 1102)
 };
 
+static const daedalus_buffer_desc vp9_idct8_iadst8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 64, -524288, 524287, {0, 1, 0,
+      64}, {0, 0, 0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_idct8_iadst8_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_idct8_iadst8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct8_iadst8_high_variants[] = {
+  QPU(daedalus_vp9_idct8_iadst8_high__qpu_full_p2_word_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_idct8_iadst8_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_idct8_iadst8_high__glsl_full_p2_word, 0, 0, 900)
+  GLSL(daedalus_vp9_idct8_iadst8_high__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_idct8_iadst8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_idct8_iadst8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_idct8_iadst8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_idct8_iadst8_high__glsl_full_p4_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc16_variants[] = {
+  QPU(daedalus_vp9_intra_dc16__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc16_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc16_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc32_variants[] = {
+  QPU(daedalus_vp9_intra_dc32__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc32_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc32_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc4_variants[] = {
+  QPU(daedalus_vp9_intra_dc4__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc4_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc4_high__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc8_variants[] = {
+  QPU(daedalus_vp9_intra_dc8__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc8_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc8_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "edge", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge16_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge16__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "edge", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge16_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge16_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "edge", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge32_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge32__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "edge", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge32_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge32_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "edge", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge4_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge4__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "edge", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge4_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge4_high__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "edge", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge8_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge8__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_edge8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "edge", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_edge8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_edge8_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_edge8_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_edge8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_edge8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_edge8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_edge8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_edge8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_edge8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_edge8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none16_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none16_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none16__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none16__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none16__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none16_high_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none16_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none16_high__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none16_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none16_high__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none32_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none32_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none32__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none32__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none32__glsl_full_p8_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none32_high_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none32_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none32_high__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none32_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none32_high__glsl_full_p8_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none4_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none4_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none4__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none4__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none4__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none4_high_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none4_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none4_high__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none4_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none4_high__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none8_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none8_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none8__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none8__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none8__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_dc_none8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_dc_none8_high_params[] = {
+  { "more", DAEDALUS_TYPE_I8, 4, -1, 1, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 5, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_dc_none8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_dc_none8_high_variants[] = {
+  QPU(daedalus_vp9_intra_dc_none8_high__qpu_full_p16_word, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_dc_none8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_dc_none8_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_dc_none8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_dc_none8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_dc_none8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_dc_none8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_dc_none8_high__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left16_variants[] = {
+  QPU(daedalus_vp9_intra_down_left16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left16_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_left16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left16_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left16_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left32_variants[] = {
+  QPU(daedalus_vp9_intra_down_left32__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left32_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_left32_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left32_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left32_high__glsl_full_p8_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left4_variants[] = {
+  QPU(daedalus_vp9_intra_down_left4__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left4_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_left4_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left4_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left4_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left8_variants[] = {
+  QPU(daedalus_vp9_intra_down_left8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_left8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_left8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_left8_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_left8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_left8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_left8_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_left8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_left8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_left8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_left8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_left8_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right16_variants[] = {
+  QPU(daedalus_vp9_intra_down_right16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right16_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_right16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right32_variants[] = {
+  QPU(daedalus_vp9_intra_down_right32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right32_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_right32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right4_variants[] = {
+  QPU(daedalus_vp9_intra_down_right4__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right4_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_right4_high__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right8_variants[] = {
+  QPU(daedalus_vp9_intra_down_right8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_down_right8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_down_right8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_down_right8_high_variants[] = {
+  QPU(daedalus_vp9_intra_down_right8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_down_right8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_down_right8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_down_right8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_down_right8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_down_right8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_down_right8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_down_right8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor16_variants[] = {
+  QPU(daedalus_vp9_intra_hor16__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor16_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor16_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor32_variants[] = {
+  QPU(daedalus_vp9_intra_hor32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor32_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor4_variants[] = {
+  QPU(daedalus_vp9_intra_hor4__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor4_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor4_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor8_variants[] = {
+  QPU(daedalus_vp9_intra_hor8__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor8_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor8_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down16_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down16_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down16_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down16_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down32_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down32_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down32_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down32_high__glsl_full_p8_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down4_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down4__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down4__glsl_full_p4_word_unaligned_swar, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down4_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down4_high__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down4_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down4_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down8_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_down8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_down8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_down8_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_down8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_down8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_down8_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_down8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_down8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_down8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_down8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_down8_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up16_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up16_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up16_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up16_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up32_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up32__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up32_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up32_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up32_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up32_high__glsl_full_p8_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up4_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up4__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up4__glsl_full_p4_word_unaligned_swar, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up4_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up4_high__qpu_full_p16_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up4_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up4_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up8_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_hor_up8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_hor_up8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_hor_up8_high_variants[] = {
+  QPU(daedalus_vp9_intra_hor_up8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_hor_up8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_hor_up8_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_hor_up8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_hor_up8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_hor_up8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_hor_up8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_hor_up8_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm16_variants[] = {
+  QPU(daedalus_vp9_intra_tm16__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_tm16_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm16_high_variants[] = {
+  QPU(daedalus_vp9_intra_tm16_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm32_variants[] = {
+  QPU(daedalus_vp9_intra_tm32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_tm32_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm32_high_variants[] = {
+  QPU(daedalus_vp9_intra_tm32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm4_variants[] = {
+  QPU(daedalus_vp9_intra_tm4__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_tm4_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm4_high_variants[] = {
+  QPU(daedalus_vp9_intra_tm4_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm8_variants[] = {
+  QPU(daedalus_vp9_intra_tm8__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_tm8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_intra_tm8_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_tm8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_tm8_high_variants[] = {
+  QPU(daedalus_vp9_intra_tm8_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_tm8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_tm8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_tm8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_tm8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_tm8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_tm8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_tm8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert16_variants[] = {
+  QPU(daedalus_vp9_intra_vert16__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert16_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert16_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert32_variants[] = {
+  QPU(daedalus_vp9_intra_vert32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert32_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert4_variants[] = {
+  QPU(daedalus_vp9_intra_vert4__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert4_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert4_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert8_variants[] = {
+  QPU(daedalus_vp9_intra_vert8__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert8_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert8_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left16_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left16_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left16_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left16_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left32_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left32__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left32__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left32_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left32_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left32_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left4_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left4__qpu_full_p8_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left4_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left4_high__qpu_full_p8_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left4_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left4_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left8_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_left8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_left8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_left8_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_left8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_left8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_left8_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_left8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_left8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_left8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_left8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_left8_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right16_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right16__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right16__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right16__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 16, 0,
+      16}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 16}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 16}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right16_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right16_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right16_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right16_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right16_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right32_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right32__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right32__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right32__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right32__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 32, 0,
+      32}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 32}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 32}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right32_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right32_high__qpu_full_p16_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right32_high__qpu_full_p16, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right32_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right32_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 4, 0, 4},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 4}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 4}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right4_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right4__qpu_full_p8_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right4__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right4__glsl_full_p4_word_unaligned_swar, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 4, 0,
+      4}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 4}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 4}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right4_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right4_high__qpu_full_p8_word_unaligned_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right4_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right4_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      0 },
+  { "left", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {0, 1, 0, 8}, {0, 0, 0, 0},
+      0 },
+  { "top", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 255, {0, 1, -1, 8}, {0, 0, 0, 0},
+      0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right8_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right8__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right8__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right8__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_intra_vert_right8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 0 },
+  { "left", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 1, 0, 8}, {0, 0, 0,
+      0}, 0 },
+  { "top", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 8, 0, 0, 4095, {0, 1, -1, 8}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_class_desc vp9_intra_vert_right8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_intra_vert_right8_high_variants[] = {
+  QPU(daedalus_vp9_intra_vert_right8_high__qpu_full_p16_word_unaligned_shuffle, 0, 0, 1300)
+  QPU(daedalus_vp9_intra_vert_right8_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_intra_vert_right8_high__glsl_full_p4_word_unaligned_pack, 0, 0, 900)
+  GLSL(daedalus_vp9_intra_vert_right8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_intra_vert_right8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_intra_vert_right8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_intra_vert_right8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_intra_vert_right8_high__glsl_full_p2_word_unaligned_pack, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_iwht4_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       4, 0, 4}, {0, 4, 0, 4}, 0 },
@@ -1153,56 +4143,136 @@ static const daedalus_variant vp9_iwht4_variants[] = {
   GLSL_OTHER(daedalus_vp9_iwht4__glsl_full_p2_word_pack, 0, 0, 1102)
 };
 
-static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
-  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
-      {0, 8, -8, 8}, {0, 8, -7, 7}, 0 },
+static const daedalus_buffer_desc vp9_iwht4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 4, 0, 4}, {0, 4, 0, 4}, 0 },
+  { "coeffs", DAEDALUS_TYPE_I32, false, DAEDALUS_ACCESS_READ, 0, 16, -524288, 524287, {0, 1, 0,
+      16}, {0, 0, 0, 0}, 0 },
 };
 
-static const daedalus_param_desc vp9_lpf16_10_h_params[] = {
+static const daedalus_param_desc vp9_iwht4_high_params[] = {
+  { "bits", DAEDALUS_TYPE_U8, 4, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_iwht4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iwht4_high_variants[] = {
+  QPU(daedalus_vp9_iwht4_high__qpu_full_p4_word_keep, 0, 0, 1300)
+  QPU(daedalus_vp9_iwht4_high__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_iwht4_high__glsl_full_p4_word, 0, 0, 900)
+  GLSL(daedalus_vp9_iwht4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_iwht4_high__neon_full_x2, 0, 0, 100)
+  VECTOR(daedalus_vp9_iwht4_high__vector_full_x2, 0, 0, 400)
+  C(daedalus_vp9_iwht4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_iwht4_high__glsl_full_p2_word, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf1616_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, -8, 8}, {0, 16, -7, 7}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf1616_h_params[] = {
   { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
   { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
   { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
-static const daedalus_class_desc vp9_lpf16_10_h_classes[] = {
+static const daedalus_class_desc vp9_lpf1616_h_classes[] = {
   { "full", NULL, 0 },
 };
 
-static const daedalus_variant vp9_lpf16_10_h_variants[] = {
-  QPU(daedalus_vp9_lpf16_10_h__qpu_full_word, 0, 0, 1300)
-  QPU(daedalus_vp9_lpf16_10_h__qpu_full_aside, 0, 0, 1301)
-  GLSL(daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early, 0, 0, 900)
-  GLSL(daedalus_vp9_lpf16_10_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf16_10_h__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf16_10_h__vector_full_early, 0, 0, 400)
-  C(daedalus_vp9_lpf16_10_h__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+static const daedalus_variant vp9_lpf1616_h_variants[] = {
+  QPU(daedalus_vp9_lpf1616_h__qpu_full_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf1616_h__qpu_full_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf1616_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf1616_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf1616_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf1616_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf1616_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
 
-static const daedalus_buffer_desc vp9_lpf16_10_v_buffers[] = {
-  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 1023,
-      {-8, 8, 0, 8}, {-7, 7, 0, 8}, 0 },
+static const daedalus_buffer_desc vp9_lpf1616_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, -8, 8}, {0, 16, -7, 7}, 0 },
 };
 
-static const daedalus_param_desc vp9_lpf16_10_v_params[] = {
+static const daedalus_param_desc vp9_lpf1616_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf1616_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf1616_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf1616_high_h__qpu_full_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf1616_high_h__qpu_full_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf1616_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf1616_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf1616_high_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_high_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf1616_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf1616_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf1616_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-8, 8, 0, 16}, {-7, 7, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf1616_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf1616_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf1616_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf1616_high_v__qpu_full_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf1616_high_v__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf1616_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf1616_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf1616_high_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_high_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf1616_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf1616_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf1616_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-8,
+      8, 0, 16}, {-7, 7, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf1616_v_params[] = {
   { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
   { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
   { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
 };
 
-static const daedalus_class_desc vp9_lpf16_10_v_classes[] = {
+static const daedalus_class_desc vp9_lpf1616_v_classes[] = {
   { "full", NULL, 0 },
 };
 
-static const daedalus_variant vp9_lpf16_10_v_variants[] = {
-  QPU(daedalus_vp9_lpf16_10_v__qpu_full_word, 0, 0, 1300)
-  QPU(daedalus_vp9_lpf16_10_v__qpu_full, 0, 0, 1301)
-  GLSL(daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early, 0, 0, 900)
-  GLSL(daedalus_vp9_lpf16_10_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf16_10_v__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf16_10_v__vector_full_early, 0, 0, 400)
-  C(daedalus_vp9_lpf16_10_v__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+static const daedalus_variant vp9_lpf1616_v_variants[] = {
+  QPU(daedalus_vp9_lpf1616_v__qpu_full_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf1616_v__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf1616_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf1616_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf1616_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf1616_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf1616_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_lpf16_h_buffers[] = {
@@ -1232,6 +4302,60 @@ static const daedalus_variant vp9_lpf16_h_variants[] = {
   NEON_OTHER(daedalus_vp9_lpf16_h__neon_full_early, 0, 0, 301)
 };
 
+static const daedalus_buffer_desc vp9_lpf16_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, -8, 8}, {0, 8, -7, 7}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf16_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf16_high_h__qpu_full_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf16_high_h__qpu_full_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf16_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf16_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf16_high_h__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_high_h__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf16_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf16_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf16_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-8, 8, 0, 8}, {-7, 7, 0, 8}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf16_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf16_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf16_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf16_high_v__qpu_full_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf16_high_v__qpu_full, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf16_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf16_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf16_high_v__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_high_v__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf16_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf16_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_lpf16_v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-8,
       8, 0, 8}, {-7, 7, 0, 8}, 0 },
@@ -1257,6 +4381,218 @@ static const daedalus_variant vp9_lpf16_v_variants[] = {
   C(daedalus_vp9_lpf16_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
   NEON_OTHER(daedalus_vp9_lpf16_v__neon_full_early, 0, 0, 301)
+};
+
+static const daedalus_buffer_desc vp9_lpf44_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, -4, 4}, {0, 16, -2, 2}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf44_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf44_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf44_h_variants[] = {
+  QPU(daedalus_vp9_lpf44_h__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf44_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf44_h__glsl_full_p4_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf44_h__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_lpf44_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf44_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf44_h__glsl_full_p2_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf44_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, -4, 4}, {0, 16, -2, 2}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf44_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf44_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf44_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf44_high_h__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf44_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf44_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf44_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf44_high_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_high_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf44_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf44_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf44_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 16}, {-2, 2, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf44_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf44_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf44_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf44_high_v__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf44_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf44_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf44_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf44_high_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_high_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf44_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf44_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf44_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 16}, {-2, 2, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf44_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf44_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf44_v_variants[] = {
+  QPU(daedalus_vp9_lpf44_v__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf44_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf44_v__glsl_full_p4_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf44_v__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_lpf44_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf44_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf44_v__glsl_full_p2_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf48_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf48_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf48_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf48_h_variants[] = {
+  QPU(daedalus_vp9_lpf48_h__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf48_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf48_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf48_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf48_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf48_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf48_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf48_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf48_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf48_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf48_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf48_high_h__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf48_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf48_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf48_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf48_high_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_high_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf48_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf48_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf48_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf48_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf48_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf48_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf48_high_v__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf48_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf48_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf48_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf48_high_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_high_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf48_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf48_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf48_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf48_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf48_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf48_v_variants[] = {
+  QPU(daedalus_vp9_lpf48_v__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf48_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf48_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf48_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf48_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf48_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf48_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_lpf4_h_buffers[] = {
@@ -1288,6 +4624,60 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
   NEON_OTHER(daedalus_vp9_lpf4_h__neon_full_x2, 0, 0, 302)
 };
 
+static const daedalus_buffer_desc vp9_lpf4_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, -4, 4}, {0, 8, -2, 2}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf4_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf4_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf4_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf4_high_h__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf4_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf4_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf4_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf4_high_h__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf4_high_h__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf4_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf4_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf4_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 8}, {-2, 2, 0, 8}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf4_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf4_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf4_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf4_high_v__qpu_full_p4_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf4_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf4_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf4_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf4_high_v__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf4_high_v__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf4_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf4_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_lpf4_v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
       4, 0, 8}, {-2, 2, 0, 8}, 0 },
@@ -1317,6 +4707,218 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
   NEON_OTHER(daedalus_vp9_lpf4_v__neon_full_x2, 0, 0, 302)
 };
 
+static const daedalus_buffer_desc vp9_lpf84_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf84_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf84_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf84_h_variants[] = {
+  QPU(daedalus_vp9_lpf84_h__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf84_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf84_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf84_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf84_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf84_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf84_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf84_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf84_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf84_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf84_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf84_high_h__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf84_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf84_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf84_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf84_high_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_high_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf84_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf84_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf84_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf84_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf84_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf84_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf84_high_v__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf84_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf84_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf84_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf84_high_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_high_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf84_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf84_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf84_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf84_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf84_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf84_v_variants[] = {
+  QPU(daedalus_vp9_lpf84_v__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf84_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf84_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf84_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf84_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf84_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf84_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf88_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf88_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf88_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf88_h_variants[] = {
+  QPU(daedalus_vp9_lpf88_h__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf88_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf88_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf88_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf88_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf88_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf88_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf88_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 16, -4, 4}, {0, 16, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf88_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf88_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf88_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf88_high_h__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf88_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf88_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf88_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf88_high_h__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_high_h__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf88_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf88_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf88_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf88_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+  { "bits", DAEDALUS_TYPE_U8, 10, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf88_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf88_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf88_high_v__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf88_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf88_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf88_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf88_high_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_high_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf88_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf88_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf88_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {-4,
+      4, 0, 16}, {-3, 3, 0, 16}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf88_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 2 },
+  { "limit", DAEDALUS_TYPE_U8, 6, 0, 63, 2 },
+  { "thresh", DAEDALUS_TYPE_U8, 8, 0, 15, 2 },
+};
+
+static const daedalus_class_desc vp9_lpf88_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf88_v_variants[] = {
+  QPU(daedalus_vp9_lpf88_v__qpu_full_p2_word_dot, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf88_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf88_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf88_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf88_v__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_v__vector_full, 0, 0, 400)
+  C(daedalus_vp9_lpf88_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf88_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
 static const daedalus_buffer_desc vp9_lpf8_h_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
       8, -4, 4}, {0, 8, -3, 3}, 0 },
@@ -1343,6 +4945,60 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
   QPU_OTHER(daedalus_vp9_lpf8_h__qpu_full_p4, 0, 0, 1502)
   GLSL_OTHER(daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
   NEON_OTHER(daedalus_vp9_lpf8_h__neon_full, 0, 0, 301)
+};
+
+static const daedalus_buffer_desc vp9_lpf8_high_h_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, -4, 4}, {0, 8, -3, 3}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf8_high_h_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf8_high_h_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf8_high_h_variants[] = {
+  QPU(daedalus_vp9_lpf8_high_h__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf8_high_h__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf8_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf8_high_h__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf8_high_h__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf8_high_h__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf8_high_h__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf8_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_lpf8_high_v_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {-4, 4, 0, 8}, {-3, 3, 0, 8}, 0 },
+};
+
+static const daedalus_param_desc vp9_lpf8_high_v_params[] = {
+  { "blimit", DAEDALUS_TYPE_U8, 4, 0, 254, 0 },
+  { "limit", DAEDALUS_TYPE_U8, 5, 0, 63, 0 },
+  { "thresh", DAEDALUS_TYPE_U8, 6, 0, 15, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 7, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_lpf8_high_v_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_lpf8_high_v_variants[] = {
+  QPU(daedalus_vp9_lpf8_high_v__qpu_full_p2_word, 0, 0, 1300)
+  QPU(daedalus_vp9_lpf8_high_v__qpu_full_p2, 0, 0, 1301)
+  GLSL(daedalus_vp9_lpf8_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
+  GLSL(daedalus_vp9_lpf8_high_v__glsl_full_p2, 0, 0, 901)
+  NEON(daedalus_vp9_lpf8_high_v__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf8_high_v__vector_full_early, 0, 0, 400)
+  C(daedalus_vp9_lpf8_high_v__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_lpf8_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
 
 static const daedalus_buffer_desc vp9_lpf8_v_buffers[] = {
@@ -1453,6 +5109,76 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_16h_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 16}, {0, 8, 0, 16}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 20}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_16h_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_avg_high_classes[] = {
+  { "rows8", vp9_mc_16h_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_16h_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16h_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16h_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16h_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16h_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16h_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16h_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16h_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16h_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16h_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16h_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_16h_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 20}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_16h_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_high_classes[] = {
+  { "rows8", vp9_mc_16h_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_high_variants[] = {
+  NEON(daedalus_vp9_mc_16h_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16h_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16h_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16h_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16h_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16h_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16h_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16h_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16h_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16h_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16h_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_16hv_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       16}, 4 },
@@ -1536,6 +5262,78 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_16hv_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 16}, {0, 8, 0, 16}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 20}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_avg_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_avg_high_classes[] = {
+  { "rows8", vp9_mc_16hv_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_16hv_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16hv_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16hv_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16hv_avg_high__qpu_full_p16_word_unaligned_shuffle, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16hv_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16hv_avg_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16hv_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16hv_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16hv_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16hv_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16hv_avg_high__glsl_full_p2_word_unaligned_pack, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_16hv_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 20}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_high_classes[] = {
+  { "rows8", vp9_mc_16hv_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_high_variants[] = {
+  NEON(daedalus_vp9_mc_16hv_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16hv_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16hv_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16hv_high__qpu_full_p16_word_unaligned_shuffle, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16hv_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16hv_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16hv_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16hv_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16hv_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16hv_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16hv_high__glsl_full_p2_word_unaligned_pack, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_16v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       16}, 3 },
@@ -1610,6 +5408,76 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_16v_avg__vector_full, 0, 2, 401)
   C(daedalus_vp9_mc_16v_avg__c_full, 0, 2, 502)
   GLSL_OTHER(daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 16}, {0, 8, 0, 16}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 16}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_16v_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_avg_high_classes[] = {
+  { "rows8", vp9_mc_16v_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_16v_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16v_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16v_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16v_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16v_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16v_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16v_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16v_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16v_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16v_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16v_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 16}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_16v_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_high_classes[] = {
+  { "rows8", vp9_mc_16v_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_high_variants[] = {
+  NEON(daedalus_vp9_mc_16v_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_16v_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_16v_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_16v_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_16v_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_16v_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_16v_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_16v_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_16v_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_16v_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_16v_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_32h_buffers[] = {
@@ -1690,6 +5558,76 @@ static const daedalus_variant vp9_mc_32h_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_32h_avg__vector_full, 0, 2, 401)
   C(daedalus_vp9_mc_32h_avg__c_full, 0, 2, 502)
   GLSL_OTHER(daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_32h_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 32}, {0, 8, 0, 32}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 36}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_32h_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_avg_high_classes[] = {
+  { "rows8", vp9_mc_32h_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_32h_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32h_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32h_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32h_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32h_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32h_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32h_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32h_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32h_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32h_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32h_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_32h_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 36}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_32h_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_high_classes[] = {
+  { "rows8", vp9_mc_32h_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_high_variants[] = {
+  NEON(daedalus_vp9_mc_32h_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32h_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32h_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32h_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32h_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32h_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32h_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32h_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32h_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32h_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32h_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_32hv_buffers[] = {
@@ -1775,6 +5713,78 @@ static const daedalus_variant vp9_mc_32hv_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_32hv_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 32}, {0, 8, 0, 32}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 36}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_avg_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_avg_high_classes[] = {
+  { "rows8", vp9_mc_32hv_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_32hv_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32hv_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32hv_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32hv_avg_high__qpu_full_p16_word_unaligned_shuffle, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32hv_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32hv_avg_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32hv_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32hv_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32hv_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32hv_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32hv_avg_high__glsl_full_p2_word_unaligned_pack, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_32hv_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 36}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_high_classes[] = {
+  { "rows8", vp9_mc_32hv_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_high_variants[] = {
+  NEON(daedalus_vp9_mc_32hv_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32hv_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32hv_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32hv_high__qpu_full_p16_word_unaligned_shuffle, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32hv_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32hv_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32hv_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32hv_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32hv_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32hv_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32hv_high__glsl_full_p2_word_unaligned_pack, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_32v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       32}, 3 },
@@ -1849,6 +5859,76 @@ static const daedalus_variant vp9_mc_32v_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_32v_avg__vector_full, 0, 2, 401)
   C(daedalus_vp9_mc_32v_avg__c_full, 0, 2, 502)
   GLSL_OTHER(daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 32}, {0, 8, 0, 32}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 32}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_32v_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_avg_high_classes[] = {
+  { "rows8", vp9_mc_32v_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_32v_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32v_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32v_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32v_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32v_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32v_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32v_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32v_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32v_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32v_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32v_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 32}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_32v_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_high_classes[] = {
+  { "rows8", vp9_mc_32v_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_high_variants[] = {
+  NEON(daedalus_vp9_mc_32v_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_32v_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_32v_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_32v_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_32v_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_32v_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_32v_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_32v_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_32v_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_32v_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_32v_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
@@ -1945,6 +6025,88 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_4h_avg__vector_full, 0, 3, 402)
   C(daedalus_vp9_mc_4h_avg__c_full, 0, 3, 503)
   GLSL_OTHER(daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 4}, {0, 8, 0, 4}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 8}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_4h_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4h_avg_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_avg_high_classes[] = {
+  { "rows8", vp9_mc_4h_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_4h_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_4h_avg_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4h_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4h_avg_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4h_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4h_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4h_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4h_avg_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4h_avg_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4h_avg_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4h_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4h_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4h_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4h_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4h_avg_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      4}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 8}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_4h_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4h_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_high_classes[] = {
+  { "rows8", vp9_mc_4h_high_rows8, 1 },
+  { "rows4", vp9_mc_4h_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_high_variants[] = {
+  NEON(daedalus_vp9_mc_4h_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4h_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4h_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4h_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4h_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4h_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4h_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4h_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4h_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4h_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4h_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4h_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4h_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4h_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
@@ -2045,6 +6207,90 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_4hv_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 4}, {0, 8, 0, 4}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 8}, {0, 0, 0,
+      0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_avg_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4hv_avg_high_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_avg_high_classes[] = {
+  { "rows8", vp9_mc_4hv_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_4hv_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_4hv_avg_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4hv_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4hv_avg_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4hv_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4hv_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4hv_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4hv_avg_high__qpu_full_p4_word_unaligned_shuffle, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4hv_avg_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4hv_avg_high__glsl_full_p4_word_unaligned_pack, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4hv_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4hv_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4hv_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4hv_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4hv_avg_high__glsl_full_p2_word_unaligned_pack, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_4hv_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      4}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 8}, {0, 0, 0,
+      0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4hv_high_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_high_classes[] = {
+  { "rows8", vp9_mc_4hv_high_rows8, 1 },
+  { "rows4", vp9_mc_4hv_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_high_variants[] = {
+  NEON(daedalus_vp9_mc_4hv_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4hv_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4hv_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4hv_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4hv_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4hv_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4hv_high__qpu_full_p16_word_unaligned_shuffle, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4hv_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4hv_high__glsl_full_p4_word_unaligned_pack, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4hv_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4hv_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4hv_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4hv_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4hv_high__glsl_full_p2_word_unaligned_pack, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
       3 },
@@ -2133,6 +6379,88 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_4v_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 4}, {0, 8, 0, 4}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 4}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_4v_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4v_avg_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_avg_high_classes[] = {
+  { "rows8", vp9_mc_4v_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_4v_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_4v_avg_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4v_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4v_avg_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4v_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4v_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4v_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4v_avg_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4v_avg_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4v_avg_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4v_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4v_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4v_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4v_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4v_avg_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_4v_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      4}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 4}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_4v_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_4v_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_high_classes[] = {
+  { "rows8", vp9_mc_4v_high_rows8, 1 },
+  { "rows4", vp9_mc_4v_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_high_variants[] = {
+  NEON(daedalus_vp9_mc_4v_high__neon_rows8_x2, 0, 0, 100)
+  NEON(daedalus_vp9_mc_4v_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_4v_high__vector_rows8_x2, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_4v_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_4v_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_4v_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_4v_high__qpu_full_p4_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_4v_high__qpu_full_p4, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_4v_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_4v_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_4v_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_4v_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_4v_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_4v_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_64h_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       64}, 3 },
@@ -2211,6 +6539,76 @@ static const daedalus_variant vp9_mc_64h_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_64h_avg__vector_full, 0, 2, 401)
   C(daedalus_vp9_mc_64h_avg__c_full, 0, 2, 502)
   GLSL_OTHER(daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 64}, {0, 8, 0, 64}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 68}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_64h_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_avg_high_classes[] = {
+  { "rows8", vp9_mc_64h_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_64h_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64h_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64h_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64h_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64h_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64h_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64h_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64h_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64h_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64h_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64h_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 68}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_64h_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_high_classes[] = {
+  { "rows8", vp9_mc_64h_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_high_variants[] = {
+  NEON(daedalus_vp9_mc_64h_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64h_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64h_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64h_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64h_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64h_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64h_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64h_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64h_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64h_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64h_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_64hv_buffers[] = {
@@ -2296,6 +6694,78 @@ static const daedalus_variant vp9_mc_64hv_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar, 0, 2, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_64hv_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 64}, {0, 8, 0, 64}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 68}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_avg_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_avg_high_classes[] = {
+  { "rows8", vp9_mc_64hv_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_64hv_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64hv_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64hv_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64hv_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64hv_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64hv_avg_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64hv_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64hv_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64hv_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64hv_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64hv_avg_high__glsl_full_p8_word_unaligned_pack, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_64hv_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 68}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_high_classes[] = {
+  { "rows8", vp9_mc_64hv_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_high_variants[] = {
+  NEON(daedalus_vp9_mc_64hv_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64hv_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64hv_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64hv_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64hv_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64hv_high__glsl_full_p4_word_unaligned_pack, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64hv_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64hv_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64hv_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64hv_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64hv_high__glsl_full_p8_word_unaligned_pack, 0, 1, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_64v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
       64}, 3 },
@@ -2370,6 +6840,76 @@ static const daedalus_variant vp9_mc_64v_avg_variants[] = {
   VECTOR(daedalus_vp9_mc_64v_avg__vector_full, 0, 2, 401)
   C(daedalus_vp9_mc_64v_avg__c_full, 0, 2, 502)
   GLSL_OTHER(daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 64}, {0, 8, 0, 64}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 64}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_64v_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_avg_high_classes[] = {
+  { "rows8", vp9_mc_64v_avg_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_64v_avg_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64v_avg_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64v_avg_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64v_avg_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64v_avg_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64v_avg_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64v_avg_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64v_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64v_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64v_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64v_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 64}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_64v_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_high_classes[] = {
+  { "rows8", vp9_mc_64v_high_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_high_variants[] = {
+  NEON(daedalus_vp9_mc_64v_high__neon_rows8, 0, 0, 100)
+  VECTOR(daedalus_vp9_mc_64v_high__vector_rows8, 0, 0, 400)
+  C(daedalus_vp9_mc_64v_high__c_rows8, 0, 0, 500)
+  QPU(daedalus_vp9_mc_64v_high__qpu_full_p16_word_unaligned, 0, 1, 1300)
+  QPU(daedalus_vp9_mc_64v_high__qpu_full_p16, 0, 1, 1301)
+  GLSL(daedalus_vp9_mc_64v_high__glsl_full_p4_word_unaligned, 0, 1, 900)
+  GLSL(daedalus_vp9_mc_64v_high__glsl_full_p4, 0, 1, 901)
+  NEON(daedalus_vp9_mc_64v_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_64v_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_mc_64v_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_mc_64v_high__glsl_full_p2_word_unaligned, 0, 1, 1102)
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
@@ -2474,6 +7014,88 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
   C(daedalus_vp9_mc_8h_avg__c_full, 0, 3, 503)
 };
 
+static const daedalus_buffer_desc vp9_mc_8h_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 12}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_8h_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8h_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8h_avg_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8h_avg_high_classes[] = {
+  { "rows8", vp9_mc_8h_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_8h_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8h_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_8h_avg_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8h_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8h_avg_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8h_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8h_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8h_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8h_avg_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8h_avg_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8h_avg_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8h_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8h_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8h_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8h_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8h_avg_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_8h_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {0, 8, -3, 12}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_8h_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8h_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8h_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8h_high_classes[] = {
+  { "rows8", vp9_mc_8h_high_rows8, 1 },
+  { "rows4", vp9_mc_8h_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8h_high_variants[] = {
+  NEON(daedalus_vp9_mc_8h_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8h_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8h_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8h_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8h_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8h_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8h_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8h_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8h_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8h_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8h_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8h_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8h_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8h_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_8hv_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
       4 },
@@ -2572,6 +7194,90 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_8hv_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 12}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_avg_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8hv_avg_high_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8hv_avg_high_classes[] = {
+  { "rows8", vp9_mc_8hv_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_8hv_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_8hv_avg_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8hv_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8hv_avg_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8hv_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8hv_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8hv_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8hv_avg_high__qpu_full_p8_word_unaligned_shuffle, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8hv_avg_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8hv_avg_high__glsl_full_p4_word_unaligned_pack, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8hv_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8hv_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8hv_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8hv_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8hv_avg_high__glsl_full_p2_word_unaligned_pack, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_8hv_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 4 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, -3, 12}, {0, 0,
+      0, 0}, 4 },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 12, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_high_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8hv_high_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8hv_high_classes[] = {
+  { "rows8", vp9_mc_8hv_high_rows8, 1 },
+  { "rows4", vp9_mc_8hv_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_high_variants[] = {
+  NEON(daedalus_vp9_mc_8hv_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8hv_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8hv_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8hv_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8hv_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8hv_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8hv_high__qpu_full_p16_word_unaligned_shuffle, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8hv_high__qpu_full_p16, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8hv_high__glsl_full_p4_word_unaligned_pack, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8hv_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8hv_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8hv_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8hv_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8hv_high__glsl_full_p2_word_unaligned_pack, 0, 2, 1102)
+};
+
 static const daedalus_buffer_desc vp9_mc_8v_buffers[] = {
   { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
       3 },
@@ -2660,6 +7366,706 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
   GLSL_OTHER(daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned, 0, 3, 1102)
 };
 
+static const daedalus_buffer_desc vp9_mc_8v_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 8}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_8v_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8v_avg_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8v_avg_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8v_avg_high_classes[] = {
+  { "rows8", vp9_mc_8v_avg_high_rows8, 1 },
+  { "rows4", vp9_mc_8v_avg_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8v_avg_high_variants[] = {
+  NEON(daedalus_vp9_mc_8v_avg_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8v_avg_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8v_avg_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8v_avg_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8v_avg_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8v_avg_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8v_avg_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8v_avg_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8v_avg_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8v_avg_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8v_avg_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8v_avg_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8v_avg_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8v_avg_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_mc_8v_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 3 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 12, 0, 8}, {0, 0, 0,
+      0}, 3 },
+};
+
+static const daedalus_param_desc vp9_mc_8v_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 11, 10, 12, 0 },
+};
+
+static const daedalus_condition vp9_mc_8v_high_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_condition vp9_mc_8v_high_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_8v_high_classes[] = {
+  { "rows8", vp9_mc_8v_high_rows8, 1 },
+  { "rows4", vp9_mc_8v_high_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8v_high_variants[] = {
+  NEON(daedalus_vp9_mc_8v_high__neon_rows8, 0, 0, 100)
+  NEON(daedalus_vp9_mc_8v_high__neon_rows4, 0, 1, 101)
+  VECTOR(daedalus_vp9_mc_8v_high__vector_rows8, 0, 0, 400)
+  VECTOR(daedalus_vp9_mc_8v_high__vector_rows4, 0, 1, 401)
+  C(daedalus_vp9_mc_8v_high__c_rows8, 0, 0, 500)
+  C(daedalus_vp9_mc_8v_high__c_rows4, 0, 1, 501)
+  QPU(daedalus_vp9_mc_8v_high__qpu_full_p8_word_unaligned, 0, 2, 1300)
+  QPU(daedalus_vp9_mc_8v_high__qpu_full_p8, 0, 2, 1301)
+  GLSL(daedalus_vp9_mc_8v_high__glsl_full_p4_word_unaligned, 0, 2, 900)
+  GLSL(daedalus_vp9_mc_8v_high__glsl_full_p4, 0, 2, 901)
+  NEON(daedalus_vp9_mc_8v_high__neon_full, 0, 2, 102)
+  VECTOR(daedalus_vp9_mc_8v_high__vector_full, 0, 2, 402)
+  C(daedalus_vp9_mc_8v_high__c_full, 0, 2, 502)
+  GLSL_OTHER(daedalus_vp9_mc_8v_high__glsl_full_p2_word_unaligned, 0, 2, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_16_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 35}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_16_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_16_variants[] = {
+  QPU(daedalus_vp9_scaled_16__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_16__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_16__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_16__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_16_avg_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 16}, {0, 8, 0, 16}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 35}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_16_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_16_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_16_avg_variants[] = {
+  QPU(daedalus_vp9_scaled_16_avg__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_16_avg__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_avg__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_avg__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_16_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 16}, {0, 8, 0, 16}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 35}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_16_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_16_avg_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_16_avg_high_variants[] = {
+  QPU(daedalus_vp9_scaled_16_avg_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_16_avg_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_avg_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_avg_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_16_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      16}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 35}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_16_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_16_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_16_high_variants[] = {
+  QPU(daedalus_vp9_scaled_16_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_16_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_32_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 67}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_32_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_32_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_32_variants[] = {
+  QPU(daedalus_vp9_scaled_32__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_32__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_32__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_32__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_32_avg_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 32}, {0, 8, 0, 32}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 67}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_32_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_32_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_32_avg_variants[] = {
+  QPU(daedalus_vp9_scaled_32_avg__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_32_avg__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_avg__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_avg__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_32_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 32}, {0, 8, 0, 32}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 67}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_32_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_32_avg_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_32_avg_high_variants[] = {
+  QPU(daedalus_vp9_scaled_32_avg_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_32_avg_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_avg_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_avg_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_32_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      32}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 67}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_32_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_32_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_32_high_variants[] = {
+  QPU(daedalus_vp9_scaled_32_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_32_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_4_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 4},
+      6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 11}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_4_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_4_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_4_variants[] = {
+  QPU(daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_4__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_4__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_4__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_4__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_4_avg_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 4}, {0, 8, 0, 4}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 11}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_4_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_4_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_4_avg_variants[] = {
+  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_4_avg__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_avg__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_avg__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_4_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 4}, {0, 8, 0, 4}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 11}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_4_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_4_avg_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_4_avg_high_variants[] = {
+  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_4_avg_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_avg_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_avg_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_4_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      4}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 11}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_4_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_4_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_4_high_variants[] = {
+  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_4_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_64_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 131}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_64_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_64_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_64_variants[] = {
+  QPU(daedalus_vp9_scaled_64__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_64__glsl_full_p8, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_64__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_64__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_64_avg_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 64}, {0, 8, 0, 64}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 131}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_64_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_64_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_64_avg_variants[] = {
+  QPU(daedalus_vp9_scaled_64_avg__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_64_avg__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_avg__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_avg__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg__glsl_full_p16_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_64_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 64}, {0, 8, 0, 64}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 131}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_64_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_64_avg_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_64_avg_high_variants[] = {
+  QPU(daedalus_vp9_scaled_64_avg_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_64_avg_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_avg_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_avg_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg_high__glsl_full_p16_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_64_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      64}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 131}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_64_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_64_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_64_high_variants[] = {
+  QPU(daedalus_vp9_scaled_64_high__qpu_full, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_64_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_high__glsl_full_p16_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_8_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0, 0, 0, 0}, {0, 8, 0, 8},
+      6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 19}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_8_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_8_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_8_variants[] = {
+  QPU(daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_8__qpu_full_p8_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_8__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_8__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_8__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_8_avg_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 255, {0,
+      8, 0, 8}, {0, 8, 0, 8}, 6 },
+  { "src", DAEDALUS_TYPE_U8, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 255, {-3, 19, -3, 19}, {0, 0, 0,
+      0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_8_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_8_avg_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_8_avg_variants[] = {
+  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_8_avg__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_avg__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_avg__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_8_avg_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095,
+      {0, 8, 0, 8}, {0, 8, 0, 8}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 19}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_8_avg_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_8_avg_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_8_avg_high_variants[] = {
+  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_8_avg_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_avg_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_avg_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
+static const daedalus_buffer_desc vp9_scaled_8_high_buffers[] = {
+  { "dst", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_WRITE, 0, 0, 0, 4095, {0, 0, 0, 0}, {0, 8, 0,
+      8}, 6 },
+  { "src", DAEDALUS_TYPE_U16, true, DAEDALUS_ACCESS_READ, 4, 0, 0, 4095, {-3, 19, -3, 19}, {0, 0,
+      0, 0}, 0 },
+};
+
+static const daedalus_param_desc vp9_scaled_8_high_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "dx", DAEDALUS_TYPE_U8, 11, 1, 32, 0 },
+  { "dy", DAEDALUS_TYPE_U8, 12, 1, 32, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
+  { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
+};
+
+static const daedalus_class_desc vp9_scaled_8_high_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_scaled_8_high_variants[] = {
+  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
+  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_aside, 0, 0, 1301)
+  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
+  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4, 0, 0, 901)
+  NEON(daedalus_vp9_scaled_8_high__neon_full, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_high__vector_full, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_high__c_full, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+};
+
 #define ALL(array) array, sizeof(array) / sizeof(array[0])
 
 /* Id, bytes of the meta, buffers, parameters, classes, variants. */
@@ -2684,137 +8090,553 @@ static const daedalus_kernel_desc kernels[] = {
       ALL(sand128_p010_classes), ALL(sand128_p010_variants) },
   { "vp9_avg16", 12, ALL(vp9_avg16_buffers), ALL(vp9_avg16_params), ALL(vp9_avg16_classes),
       ALL(vp9_avg16_variants) },
+  { "vp9_avg16_high", 12, ALL(vp9_avg16_high_buffers), ALL(vp9_avg16_high_params),
+      ALL(vp9_avg16_high_classes), ALL(vp9_avg16_high_variants) },
   { "vp9_avg32", 12, ALL(vp9_avg32_buffers), ALL(vp9_avg32_params), ALL(vp9_avg32_classes),
       ALL(vp9_avg32_variants) },
+  { "vp9_avg32_high", 12, ALL(vp9_avg32_high_buffers), ALL(vp9_avg32_high_params),
+      ALL(vp9_avg32_high_classes), ALL(vp9_avg32_high_variants) },
   { "vp9_avg4", 12, ALL(vp9_avg4_buffers), ALL(vp9_avg4_params), ALL(vp9_avg4_classes),
       ALL(vp9_avg4_variants) },
+  { "vp9_avg4_high", 12, ALL(vp9_avg4_high_buffers), ALL(vp9_avg4_high_params),
+      ALL(vp9_avg4_high_classes), ALL(vp9_avg4_high_variants) },
   { "vp9_avg64", 12, ALL(vp9_avg64_buffers), ALL(vp9_avg64_params), ALL(vp9_avg64_classes),
       ALL(vp9_avg64_variants) },
+  { "vp9_avg64_high", 12, ALL(vp9_avg64_high_buffers), ALL(vp9_avg64_high_params),
+      ALL(vp9_avg64_high_classes), ALL(vp9_avg64_high_variants) },
   { "vp9_avg8", 12, ALL(vp9_avg8_buffers), ALL(vp9_avg8_params), ALL(vp9_avg8_classes),
       ALL(vp9_avg8_variants) },
+  { "vp9_avg8_high", 12, ALL(vp9_avg8_high_buffers), ALL(vp9_avg8_high_params),
+      ALL(vp9_avg8_high_classes), ALL(vp9_avg8_high_variants) },
   { "vp9_copy16", 12, ALL(vp9_copy16_buffers), ALL(vp9_copy16_params), ALL(vp9_copy16_classes),
       ALL(vp9_copy16_variants) },
+  { "vp9_copy16_high", 12, ALL(vp9_copy16_high_buffers), ALL(vp9_copy16_high_params),
+      ALL(vp9_copy16_high_classes), ALL(vp9_copy16_high_variants) },
   { "vp9_copy32", 12, ALL(vp9_copy32_buffers), ALL(vp9_copy32_params), ALL(vp9_copy32_classes),
       ALL(vp9_copy32_variants) },
+  { "vp9_copy32_high", 12, ALL(vp9_copy32_high_buffers), ALL(vp9_copy32_high_params),
+      ALL(vp9_copy32_high_classes), ALL(vp9_copy32_high_variants) },
   { "vp9_copy4", 12, ALL(vp9_copy4_buffers), ALL(vp9_copy4_params), ALL(vp9_copy4_classes),
       ALL(vp9_copy4_variants) },
+  { "vp9_copy4_high", 12, ALL(vp9_copy4_high_buffers), ALL(vp9_copy4_high_params),
+      ALL(vp9_copy4_high_classes), ALL(vp9_copy4_high_variants) },
   { "vp9_copy64", 12, ALL(vp9_copy64_buffers), ALL(vp9_copy64_params), ALL(vp9_copy64_classes),
       ALL(vp9_copy64_variants) },
+  { "vp9_copy64_high", 12, ALL(vp9_copy64_high_buffers), ALL(vp9_copy64_high_params),
+      ALL(vp9_copy64_high_classes), ALL(vp9_copy64_high_variants) },
   { "vp9_copy8", 12, ALL(vp9_copy8_buffers), ALL(vp9_copy8_params), ALL(vp9_copy8_classes),
       ALL(vp9_copy8_variants) },
+  { "vp9_copy8_high", 12, ALL(vp9_copy8_high_buffers), ALL(vp9_copy8_high_params),
+      ALL(vp9_copy8_high_classes), ALL(vp9_copy8_high_variants) },
   { "vp9_iadst16", 4, ALL(vp9_iadst16_buffers), NULL, 0, ALL(vp9_iadst16_classes),
       ALL(vp9_iadst16_variants) },
+  { "vp9_iadst16_high", 8, ALL(vp9_iadst16_high_buffers), ALL(vp9_iadst16_high_params),
+      ALL(vp9_iadst16_high_classes), ALL(vp9_iadst16_high_variants) },
   { "vp9_iadst16_idct16", 4, ALL(vp9_iadst16_idct16_buffers), NULL, 0,
       ALL(vp9_iadst16_idct16_classes), ALL(vp9_iadst16_idct16_variants) },
+  { "vp9_iadst16_idct16_high", 8, ALL(vp9_iadst16_idct16_high_buffers),
+      ALL(vp9_iadst16_idct16_high_params), ALL(vp9_iadst16_idct16_high_classes),
+      ALL(vp9_iadst16_idct16_high_variants) },
   { "vp9_iadst4", 4, ALL(vp9_iadst4_buffers), NULL, 0, ALL(vp9_iadst4_classes),
       ALL(vp9_iadst4_variants) },
+  { "vp9_iadst4_high", 8, ALL(vp9_iadst4_high_buffers), ALL(vp9_iadst4_high_params),
+      ALL(vp9_iadst4_high_classes), ALL(vp9_iadst4_high_variants) },
   { "vp9_iadst4_idct4", 4, ALL(vp9_iadst4_idct4_buffers), NULL, 0, ALL(vp9_iadst4_idct4_classes),
       ALL(vp9_iadst4_idct4_variants) },
+  { "vp9_iadst4_idct4_high", 8, ALL(vp9_iadst4_idct4_high_buffers),
+      ALL(vp9_iadst4_idct4_high_params), ALL(vp9_iadst4_idct4_high_classes),
+      ALL(vp9_iadst4_idct4_high_variants) },
   { "vp9_iadst8", 4, ALL(vp9_iadst8_buffers), NULL, 0, ALL(vp9_iadst8_classes),
       ALL(vp9_iadst8_variants) },
+  { "vp9_iadst8_high", 8, ALL(vp9_iadst8_high_buffers), ALL(vp9_iadst8_high_params),
+      ALL(vp9_iadst8_high_classes), ALL(vp9_iadst8_high_variants) },
   { "vp9_iadst8_idct8", 4, ALL(vp9_iadst8_idct8_buffers), NULL, 0, ALL(vp9_iadst8_idct8_classes),
       ALL(vp9_iadst8_idct8_variants) },
+  { "vp9_iadst8_idct8_high", 8, ALL(vp9_iadst8_idct8_high_buffers),
+      ALL(vp9_iadst8_idct8_high_params), ALL(vp9_iadst8_idct8_high_classes),
+      ALL(vp9_iadst8_idct8_high_variants) },
   { "vp9_idct16", 8, ALL(vp9_idct16_buffers), ALL(vp9_idct16_params), ALL(vp9_idct16_classes),
       ALL(vp9_idct16_variants) },
+  { "vp9_idct16_high", 8, ALL(vp9_idct16_high_buffers), ALL(vp9_idct16_high_params),
+      ALL(vp9_idct16_high_classes), ALL(vp9_idct16_high_variants) },
   { "vp9_idct16_iadst16", 4, ALL(vp9_idct16_iadst16_buffers), NULL, 0,
       ALL(vp9_idct16_iadst16_classes), ALL(vp9_idct16_iadst16_variants) },
+  { "vp9_idct16_iadst16_high", 8, ALL(vp9_idct16_iadst16_high_buffers),
+      ALL(vp9_idct16_iadst16_high_params), ALL(vp9_idct16_iadst16_high_classes),
+      ALL(vp9_idct16_iadst16_high_variants) },
   { "vp9_idct32", 8, ALL(vp9_idct32_buffers), ALL(vp9_idct32_params), ALL(vp9_idct32_classes),
       ALL(vp9_idct32_variants) },
+  { "vp9_idct32_high", 8, ALL(vp9_idct32_high_buffers), ALL(vp9_idct32_high_params),
+      ALL(vp9_idct32_high_classes), ALL(vp9_idct32_high_variants) },
   { "vp9_idct4", 8, ALL(vp9_idct4_buffers), ALL(vp9_idct4_params), ALL(vp9_idct4_classes),
       ALL(vp9_idct4_variants) },
+  { "vp9_idct4_high", 8, ALL(vp9_idct4_high_buffers), ALL(vp9_idct4_high_params),
+      ALL(vp9_idct4_high_classes), ALL(vp9_idct4_high_variants) },
   { "vp9_idct4_iadst4", 4, ALL(vp9_idct4_iadst4_buffers), NULL, 0, ALL(vp9_idct4_iadst4_classes),
       ALL(vp9_idct4_iadst4_variants) },
+  { "vp9_idct4_iadst4_high", 8, ALL(vp9_idct4_iadst4_high_buffers),
+      ALL(vp9_idct4_iadst4_high_params), ALL(vp9_idct4_iadst4_high_classes),
+      ALL(vp9_idct4_iadst4_high_variants) },
   { "vp9_idct8", 8, ALL(vp9_idct8_buffers), ALL(vp9_idct8_params), ALL(vp9_idct8_classes),
       ALL(vp9_idct8_variants) },
-  { "vp9_idct8_10", 4, ALL(vp9_idct8_10_buffers), NULL, 0, ALL(vp9_idct8_10_classes),
-      ALL(vp9_idct8_10_variants) },
+  { "vp9_idct8_high", 8, ALL(vp9_idct8_high_buffers), ALL(vp9_idct8_high_params),
+      ALL(vp9_idct8_high_classes), ALL(vp9_idct8_high_variants) },
   { "vp9_idct8_iadst8", 4, ALL(vp9_idct8_iadst8_buffers), NULL, 0, ALL(vp9_idct8_iadst8_classes),
       ALL(vp9_idct8_iadst8_variants) },
+  { "vp9_idct8_iadst8_high", 8, ALL(vp9_idct8_iadst8_high_buffers),
+      ALL(vp9_idct8_iadst8_high_params), ALL(vp9_idct8_iadst8_high_classes),
+      ALL(vp9_idct8_iadst8_high_variants) },
+  { "vp9_intra_dc16", 12, ALL(vp9_intra_dc16_buffers), NULL, 0, ALL(vp9_intra_dc16_classes),
+      ALL(vp9_intra_dc16_variants) },
+  { "vp9_intra_dc16_high", 12, ALL(vp9_intra_dc16_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc16_high_classes), ALL(vp9_intra_dc16_high_variants) },
+  { "vp9_intra_dc32", 12, ALL(vp9_intra_dc32_buffers), NULL, 0, ALL(vp9_intra_dc32_classes),
+      ALL(vp9_intra_dc32_variants) },
+  { "vp9_intra_dc32_high", 12, ALL(vp9_intra_dc32_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc32_high_classes), ALL(vp9_intra_dc32_high_variants) },
+  { "vp9_intra_dc4", 12, ALL(vp9_intra_dc4_buffers), NULL, 0, ALL(vp9_intra_dc4_classes),
+      ALL(vp9_intra_dc4_variants) },
+  { "vp9_intra_dc4_high", 12, ALL(vp9_intra_dc4_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc4_high_classes), ALL(vp9_intra_dc4_high_variants) },
+  { "vp9_intra_dc8", 12, ALL(vp9_intra_dc8_buffers), NULL, 0, ALL(vp9_intra_dc8_classes),
+      ALL(vp9_intra_dc8_variants) },
+  { "vp9_intra_dc8_high", 12, ALL(vp9_intra_dc8_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc8_high_classes), ALL(vp9_intra_dc8_high_variants) },
+  { "vp9_intra_dc_edge16", 8, ALL(vp9_intra_dc_edge16_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge16_classes), ALL(vp9_intra_dc_edge16_variants) },
+  { "vp9_intra_dc_edge16_high", 8, ALL(vp9_intra_dc_edge16_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge16_high_classes), ALL(vp9_intra_dc_edge16_high_variants) },
+  { "vp9_intra_dc_edge32", 8, ALL(vp9_intra_dc_edge32_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge32_classes), ALL(vp9_intra_dc_edge32_variants) },
+  { "vp9_intra_dc_edge32_high", 8, ALL(vp9_intra_dc_edge32_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge32_high_classes), ALL(vp9_intra_dc_edge32_high_variants) },
+  { "vp9_intra_dc_edge4", 8, ALL(vp9_intra_dc_edge4_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge4_classes), ALL(vp9_intra_dc_edge4_variants) },
+  { "vp9_intra_dc_edge4_high", 8, ALL(vp9_intra_dc_edge4_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge4_high_classes), ALL(vp9_intra_dc_edge4_high_variants) },
+  { "vp9_intra_dc_edge8", 8, ALL(vp9_intra_dc_edge8_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge8_classes), ALL(vp9_intra_dc_edge8_variants) },
+  { "vp9_intra_dc_edge8_high", 8, ALL(vp9_intra_dc_edge8_high_buffers), NULL, 0,
+      ALL(vp9_intra_dc_edge8_high_classes), ALL(vp9_intra_dc_edge8_high_variants) },
+  { "vp9_intra_dc_none16", 8, ALL(vp9_intra_dc_none16_buffers), ALL(vp9_intra_dc_none16_params),
+      ALL(vp9_intra_dc_none16_classes), ALL(vp9_intra_dc_none16_variants) },
+  { "vp9_intra_dc_none16_high", 8, ALL(vp9_intra_dc_none16_high_buffers),
+      ALL(vp9_intra_dc_none16_high_params), ALL(vp9_intra_dc_none16_high_classes),
+      ALL(vp9_intra_dc_none16_high_variants) },
+  { "vp9_intra_dc_none32", 8, ALL(vp9_intra_dc_none32_buffers), ALL(vp9_intra_dc_none32_params),
+      ALL(vp9_intra_dc_none32_classes), ALL(vp9_intra_dc_none32_variants) },
+  { "vp9_intra_dc_none32_high", 8, ALL(vp9_intra_dc_none32_high_buffers),
+      ALL(vp9_intra_dc_none32_high_params), ALL(vp9_intra_dc_none32_high_classes),
+      ALL(vp9_intra_dc_none32_high_variants) },
+  { "vp9_intra_dc_none4", 8, ALL(vp9_intra_dc_none4_buffers), ALL(vp9_intra_dc_none4_params),
+      ALL(vp9_intra_dc_none4_classes), ALL(vp9_intra_dc_none4_variants) },
+  { "vp9_intra_dc_none4_high", 8, ALL(vp9_intra_dc_none4_high_buffers),
+      ALL(vp9_intra_dc_none4_high_params), ALL(vp9_intra_dc_none4_high_classes),
+      ALL(vp9_intra_dc_none4_high_variants) },
+  { "vp9_intra_dc_none8", 8, ALL(vp9_intra_dc_none8_buffers), ALL(vp9_intra_dc_none8_params),
+      ALL(vp9_intra_dc_none8_classes), ALL(vp9_intra_dc_none8_variants) },
+  { "vp9_intra_dc_none8_high", 8, ALL(vp9_intra_dc_none8_high_buffers),
+      ALL(vp9_intra_dc_none8_high_params), ALL(vp9_intra_dc_none8_high_classes),
+      ALL(vp9_intra_dc_none8_high_variants) },
+  { "vp9_intra_down_left16", 8, ALL(vp9_intra_down_left16_buffers), NULL, 0,
+      ALL(vp9_intra_down_left16_classes), ALL(vp9_intra_down_left16_variants) },
+  { "vp9_intra_down_left16_high", 8, ALL(vp9_intra_down_left16_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_left16_high_classes), ALL(vp9_intra_down_left16_high_variants) },
+  { "vp9_intra_down_left32", 8, ALL(vp9_intra_down_left32_buffers), NULL, 0,
+      ALL(vp9_intra_down_left32_classes), ALL(vp9_intra_down_left32_variants) },
+  { "vp9_intra_down_left32_high", 8, ALL(vp9_intra_down_left32_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_left32_high_classes), ALL(vp9_intra_down_left32_high_variants) },
+  { "vp9_intra_down_left4", 8, ALL(vp9_intra_down_left4_buffers), NULL, 0,
+      ALL(vp9_intra_down_left4_classes), ALL(vp9_intra_down_left4_variants) },
+  { "vp9_intra_down_left4_high", 8, ALL(vp9_intra_down_left4_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_left4_high_classes), ALL(vp9_intra_down_left4_high_variants) },
+  { "vp9_intra_down_left8", 8, ALL(vp9_intra_down_left8_buffers), NULL, 0,
+      ALL(vp9_intra_down_left8_classes), ALL(vp9_intra_down_left8_variants) },
+  { "vp9_intra_down_left8_high", 8, ALL(vp9_intra_down_left8_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_left8_high_classes), ALL(vp9_intra_down_left8_high_variants) },
+  { "vp9_intra_down_right16", 12, ALL(vp9_intra_down_right16_buffers), NULL, 0,
+      ALL(vp9_intra_down_right16_classes), ALL(vp9_intra_down_right16_variants) },
+  { "vp9_intra_down_right16_high", 12, ALL(vp9_intra_down_right16_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_right16_high_classes), ALL(vp9_intra_down_right16_high_variants) },
+  { "vp9_intra_down_right32", 12, ALL(vp9_intra_down_right32_buffers), NULL, 0,
+      ALL(vp9_intra_down_right32_classes), ALL(vp9_intra_down_right32_variants) },
+  { "vp9_intra_down_right32_high", 12, ALL(vp9_intra_down_right32_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_right32_high_classes), ALL(vp9_intra_down_right32_high_variants) },
+  { "vp9_intra_down_right4", 12, ALL(vp9_intra_down_right4_buffers), NULL, 0,
+      ALL(vp9_intra_down_right4_classes), ALL(vp9_intra_down_right4_variants) },
+  { "vp9_intra_down_right4_high", 12, ALL(vp9_intra_down_right4_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_right4_high_classes), ALL(vp9_intra_down_right4_high_variants) },
+  { "vp9_intra_down_right8", 12, ALL(vp9_intra_down_right8_buffers), NULL, 0,
+      ALL(vp9_intra_down_right8_classes), ALL(vp9_intra_down_right8_variants) },
+  { "vp9_intra_down_right8_high", 12, ALL(vp9_intra_down_right8_high_buffers), NULL, 0,
+      ALL(vp9_intra_down_right8_high_classes), ALL(vp9_intra_down_right8_high_variants) },
+  { "vp9_intra_hor16", 8, ALL(vp9_intra_hor16_buffers), NULL, 0, ALL(vp9_intra_hor16_classes),
+      ALL(vp9_intra_hor16_variants) },
+  { "vp9_intra_hor16_high", 8, ALL(vp9_intra_hor16_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor16_high_classes), ALL(vp9_intra_hor16_high_variants) },
+  { "vp9_intra_hor32", 8, ALL(vp9_intra_hor32_buffers), NULL, 0, ALL(vp9_intra_hor32_classes),
+      ALL(vp9_intra_hor32_variants) },
+  { "vp9_intra_hor32_high", 8, ALL(vp9_intra_hor32_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor32_high_classes), ALL(vp9_intra_hor32_high_variants) },
+  { "vp9_intra_hor4", 8, ALL(vp9_intra_hor4_buffers), NULL, 0, ALL(vp9_intra_hor4_classes),
+      ALL(vp9_intra_hor4_variants) },
+  { "vp9_intra_hor4_high", 8, ALL(vp9_intra_hor4_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor4_high_classes), ALL(vp9_intra_hor4_high_variants) },
+  { "vp9_intra_hor8", 8, ALL(vp9_intra_hor8_buffers), NULL, 0, ALL(vp9_intra_hor8_classes),
+      ALL(vp9_intra_hor8_variants) },
+  { "vp9_intra_hor8_high", 8, ALL(vp9_intra_hor8_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor8_high_classes), ALL(vp9_intra_hor8_high_variants) },
+  { "vp9_intra_hor_down16", 12, ALL(vp9_intra_hor_down16_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down16_classes), ALL(vp9_intra_hor_down16_variants) },
+  { "vp9_intra_hor_down16_high", 12, ALL(vp9_intra_hor_down16_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down16_high_classes), ALL(vp9_intra_hor_down16_high_variants) },
+  { "vp9_intra_hor_down32", 12, ALL(vp9_intra_hor_down32_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down32_classes), ALL(vp9_intra_hor_down32_variants) },
+  { "vp9_intra_hor_down32_high", 12, ALL(vp9_intra_hor_down32_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down32_high_classes), ALL(vp9_intra_hor_down32_high_variants) },
+  { "vp9_intra_hor_down4", 12, ALL(vp9_intra_hor_down4_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down4_classes), ALL(vp9_intra_hor_down4_variants) },
+  { "vp9_intra_hor_down4_high", 12, ALL(vp9_intra_hor_down4_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down4_high_classes), ALL(vp9_intra_hor_down4_high_variants) },
+  { "vp9_intra_hor_down8", 12, ALL(vp9_intra_hor_down8_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down8_classes), ALL(vp9_intra_hor_down8_variants) },
+  { "vp9_intra_hor_down8_high", 12, ALL(vp9_intra_hor_down8_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_down8_high_classes), ALL(vp9_intra_hor_down8_high_variants) },
+  { "vp9_intra_hor_up16", 8, ALL(vp9_intra_hor_up16_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up16_classes), ALL(vp9_intra_hor_up16_variants) },
+  { "vp9_intra_hor_up16_high", 8, ALL(vp9_intra_hor_up16_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up16_high_classes), ALL(vp9_intra_hor_up16_high_variants) },
+  { "vp9_intra_hor_up32", 8, ALL(vp9_intra_hor_up32_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up32_classes), ALL(vp9_intra_hor_up32_variants) },
+  { "vp9_intra_hor_up32_high", 8, ALL(vp9_intra_hor_up32_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up32_high_classes), ALL(vp9_intra_hor_up32_high_variants) },
+  { "vp9_intra_hor_up4", 8, ALL(vp9_intra_hor_up4_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up4_classes), ALL(vp9_intra_hor_up4_variants) },
+  { "vp9_intra_hor_up4_high", 8, ALL(vp9_intra_hor_up4_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up4_high_classes), ALL(vp9_intra_hor_up4_high_variants) },
+  { "vp9_intra_hor_up8", 8, ALL(vp9_intra_hor_up8_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up8_classes), ALL(vp9_intra_hor_up8_variants) },
+  { "vp9_intra_hor_up8_high", 8, ALL(vp9_intra_hor_up8_high_buffers), NULL, 0,
+      ALL(vp9_intra_hor_up8_high_classes), ALL(vp9_intra_hor_up8_high_variants) },
+  { "vp9_intra_tm16", 12, ALL(vp9_intra_tm16_buffers), NULL, 0, ALL(vp9_intra_tm16_classes),
+      ALL(vp9_intra_tm16_variants) },
+  { "vp9_intra_tm16_high", 16, ALL(vp9_intra_tm16_high_buffers), ALL(vp9_intra_tm16_high_params),
+      ALL(vp9_intra_tm16_high_classes), ALL(vp9_intra_tm16_high_variants) },
+  { "vp9_intra_tm32", 12, ALL(vp9_intra_tm32_buffers), NULL, 0, ALL(vp9_intra_tm32_classes),
+      ALL(vp9_intra_tm32_variants) },
+  { "vp9_intra_tm32_high", 16, ALL(vp9_intra_tm32_high_buffers), ALL(vp9_intra_tm32_high_params),
+      ALL(vp9_intra_tm32_high_classes), ALL(vp9_intra_tm32_high_variants) },
+  { "vp9_intra_tm4", 12, ALL(vp9_intra_tm4_buffers), NULL, 0, ALL(vp9_intra_tm4_classes),
+      ALL(vp9_intra_tm4_variants) },
+  { "vp9_intra_tm4_high", 16, ALL(vp9_intra_tm4_high_buffers), ALL(vp9_intra_tm4_high_params),
+      ALL(vp9_intra_tm4_high_classes), ALL(vp9_intra_tm4_high_variants) },
+  { "vp9_intra_tm8", 12, ALL(vp9_intra_tm8_buffers), NULL, 0, ALL(vp9_intra_tm8_classes),
+      ALL(vp9_intra_tm8_variants) },
+  { "vp9_intra_tm8_high", 16, ALL(vp9_intra_tm8_high_buffers), ALL(vp9_intra_tm8_high_params),
+      ALL(vp9_intra_tm8_high_classes), ALL(vp9_intra_tm8_high_variants) },
+  { "vp9_intra_vert16", 8, ALL(vp9_intra_vert16_buffers), NULL, 0, ALL(vp9_intra_vert16_classes),
+      ALL(vp9_intra_vert16_variants) },
+  { "vp9_intra_vert16_high", 8, ALL(vp9_intra_vert16_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert16_high_classes), ALL(vp9_intra_vert16_high_variants) },
+  { "vp9_intra_vert32", 8, ALL(vp9_intra_vert32_buffers), NULL, 0, ALL(vp9_intra_vert32_classes),
+      ALL(vp9_intra_vert32_variants) },
+  { "vp9_intra_vert32_high", 8, ALL(vp9_intra_vert32_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert32_high_classes), ALL(vp9_intra_vert32_high_variants) },
+  { "vp9_intra_vert4", 8, ALL(vp9_intra_vert4_buffers), NULL, 0, ALL(vp9_intra_vert4_classes),
+      ALL(vp9_intra_vert4_variants) },
+  { "vp9_intra_vert4_high", 8, ALL(vp9_intra_vert4_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert4_high_classes), ALL(vp9_intra_vert4_high_variants) },
+  { "vp9_intra_vert8", 8, ALL(vp9_intra_vert8_buffers), NULL, 0, ALL(vp9_intra_vert8_classes),
+      ALL(vp9_intra_vert8_variants) },
+  { "vp9_intra_vert8_high", 8, ALL(vp9_intra_vert8_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert8_high_classes), ALL(vp9_intra_vert8_high_variants) },
+  { "vp9_intra_vert_left16", 8, ALL(vp9_intra_vert_left16_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left16_classes), ALL(vp9_intra_vert_left16_variants) },
+  { "vp9_intra_vert_left16_high", 8, ALL(vp9_intra_vert_left16_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left16_high_classes), ALL(vp9_intra_vert_left16_high_variants) },
+  { "vp9_intra_vert_left32", 8, ALL(vp9_intra_vert_left32_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left32_classes), ALL(vp9_intra_vert_left32_variants) },
+  { "vp9_intra_vert_left32_high", 8, ALL(vp9_intra_vert_left32_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left32_high_classes), ALL(vp9_intra_vert_left32_high_variants) },
+  { "vp9_intra_vert_left4", 8, ALL(vp9_intra_vert_left4_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left4_classes), ALL(vp9_intra_vert_left4_variants) },
+  { "vp9_intra_vert_left4_high", 8, ALL(vp9_intra_vert_left4_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left4_high_classes), ALL(vp9_intra_vert_left4_high_variants) },
+  { "vp9_intra_vert_left8", 8, ALL(vp9_intra_vert_left8_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left8_classes), ALL(vp9_intra_vert_left8_variants) },
+  { "vp9_intra_vert_left8_high", 8, ALL(vp9_intra_vert_left8_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_left8_high_classes), ALL(vp9_intra_vert_left8_high_variants) },
+  { "vp9_intra_vert_right16", 12, ALL(vp9_intra_vert_right16_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right16_classes), ALL(vp9_intra_vert_right16_variants) },
+  { "vp9_intra_vert_right16_high", 12, ALL(vp9_intra_vert_right16_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right16_high_classes), ALL(vp9_intra_vert_right16_high_variants) },
+  { "vp9_intra_vert_right32", 12, ALL(vp9_intra_vert_right32_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right32_classes), ALL(vp9_intra_vert_right32_variants) },
+  { "vp9_intra_vert_right32_high", 12, ALL(vp9_intra_vert_right32_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right32_high_classes), ALL(vp9_intra_vert_right32_high_variants) },
+  { "vp9_intra_vert_right4", 12, ALL(vp9_intra_vert_right4_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right4_classes), ALL(vp9_intra_vert_right4_variants) },
+  { "vp9_intra_vert_right4_high", 12, ALL(vp9_intra_vert_right4_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right4_high_classes), ALL(vp9_intra_vert_right4_high_variants) },
+  { "vp9_intra_vert_right8", 12, ALL(vp9_intra_vert_right8_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right8_classes), ALL(vp9_intra_vert_right8_variants) },
+  { "vp9_intra_vert_right8_high", 12, ALL(vp9_intra_vert_right8_high_buffers), NULL, 0,
+      ALL(vp9_intra_vert_right8_high_classes), ALL(vp9_intra_vert_right8_high_variants) },
   { "vp9_iwht4", 4, ALL(vp9_iwht4_buffers), NULL, 0, ALL(vp9_iwht4_classes),
       ALL(vp9_iwht4_variants) },
-  { "vp9_lpf16_10_h", 8, ALL(vp9_lpf16_10_h_buffers), ALL(vp9_lpf16_10_h_params),
-      ALL(vp9_lpf16_10_h_classes), ALL(vp9_lpf16_10_h_variants) },
-  { "vp9_lpf16_10_v", 8, ALL(vp9_lpf16_10_v_buffers), ALL(vp9_lpf16_10_v_params),
-      ALL(vp9_lpf16_10_v_classes), ALL(vp9_lpf16_10_v_variants) },
+  { "vp9_iwht4_high", 8, ALL(vp9_iwht4_high_buffers), ALL(vp9_iwht4_high_params),
+      ALL(vp9_iwht4_high_classes), ALL(vp9_iwht4_high_variants) },
+  { "vp9_lpf1616_h", 8, ALL(vp9_lpf1616_h_buffers), ALL(vp9_lpf1616_h_params),
+      ALL(vp9_lpf1616_h_classes), ALL(vp9_lpf1616_h_variants) },
+  { "vp9_lpf1616_high_h", 8, ALL(vp9_lpf1616_high_h_buffers), ALL(vp9_lpf1616_high_h_params),
+      ALL(vp9_lpf1616_high_h_classes), ALL(vp9_lpf1616_high_h_variants) },
+  { "vp9_lpf1616_high_v", 8, ALL(vp9_lpf1616_high_v_buffers), ALL(vp9_lpf1616_high_v_params),
+      ALL(vp9_lpf1616_high_v_classes), ALL(vp9_lpf1616_high_v_variants) },
+  { "vp9_lpf1616_v", 8, ALL(vp9_lpf1616_v_buffers), ALL(vp9_lpf1616_v_params),
+      ALL(vp9_lpf1616_v_classes), ALL(vp9_lpf1616_v_variants) },
   { "vp9_lpf16_h", 8, ALL(vp9_lpf16_h_buffers), ALL(vp9_lpf16_h_params), ALL(vp9_lpf16_h_classes),
       ALL(vp9_lpf16_h_variants) },
+  { "vp9_lpf16_high_h", 8, ALL(vp9_lpf16_high_h_buffers), ALL(vp9_lpf16_high_h_params),
+      ALL(vp9_lpf16_high_h_classes), ALL(vp9_lpf16_high_h_variants) },
+  { "vp9_lpf16_high_v", 8, ALL(vp9_lpf16_high_v_buffers), ALL(vp9_lpf16_high_v_params),
+      ALL(vp9_lpf16_high_v_classes), ALL(vp9_lpf16_high_v_variants) },
   { "vp9_lpf16_v", 8, ALL(vp9_lpf16_v_buffers), ALL(vp9_lpf16_v_params), ALL(vp9_lpf16_v_classes),
       ALL(vp9_lpf16_v_variants) },
+  { "vp9_lpf44_h", 12, ALL(vp9_lpf44_h_buffers), ALL(vp9_lpf44_h_params), ALL(vp9_lpf44_h_classes),
+      ALL(vp9_lpf44_h_variants) },
+  { "vp9_lpf44_high_h", 12, ALL(vp9_lpf44_high_h_buffers), ALL(vp9_lpf44_high_h_params),
+      ALL(vp9_lpf44_high_h_classes), ALL(vp9_lpf44_high_h_variants) },
+  { "vp9_lpf44_high_v", 12, ALL(vp9_lpf44_high_v_buffers), ALL(vp9_lpf44_high_v_params),
+      ALL(vp9_lpf44_high_v_classes), ALL(vp9_lpf44_high_v_variants) },
+  { "vp9_lpf44_v", 12, ALL(vp9_lpf44_v_buffers), ALL(vp9_lpf44_v_params), ALL(vp9_lpf44_v_classes),
+      ALL(vp9_lpf44_v_variants) },
+  { "vp9_lpf48_h", 12, ALL(vp9_lpf48_h_buffers), ALL(vp9_lpf48_h_params), ALL(vp9_lpf48_h_classes),
+      ALL(vp9_lpf48_h_variants) },
+  { "vp9_lpf48_high_h", 12, ALL(vp9_lpf48_high_h_buffers), ALL(vp9_lpf48_high_h_params),
+      ALL(vp9_lpf48_high_h_classes), ALL(vp9_lpf48_high_h_variants) },
+  { "vp9_lpf48_high_v", 12, ALL(vp9_lpf48_high_v_buffers), ALL(vp9_lpf48_high_v_params),
+      ALL(vp9_lpf48_high_v_classes), ALL(vp9_lpf48_high_v_variants) },
+  { "vp9_lpf48_v", 12, ALL(vp9_lpf48_v_buffers), ALL(vp9_lpf48_v_params), ALL(vp9_lpf48_v_classes),
+      ALL(vp9_lpf48_v_variants) },
   { "vp9_lpf4_h", 8, ALL(vp9_lpf4_h_buffers), ALL(vp9_lpf4_h_params), ALL(vp9_lpf4_h_classes),
       ALL(vp9_lpf4_h_variants) },
+  { "vp9_lpf4_high_h", 8, ALL(vp9_lpf4_high_h_buffers), ALL(vp9_lpf4_high_h_params),
+      ALL(vp9_lpf4_high_h_classes), ALL(vp9_lpf4_high_h_variants) },
+  { "vp9_lpf4_high_v", 8, ALL(vp9_lpf4_high_v_buffers), ALL(vp9_lpf4_high_v_params),
+      ALL(vp9_lpf4_high_v_classes), ALL(vp9_lpf4_high_v_variants) },
   { "vp9_lpf4_v", 8, ALL(vp9_lpf4_v_buffers), ALL(vp9_lpf4_v_params), ALL(vp9_lpf4_v_classes),
       ALL(vp9_lpf4_v_variants) },
+  { "vp9_lpf84_h", 12, ALL(vp9_lpf84_h_buffers), ALL(vp9_lpf84_h_params), ALL(vp9_lpf84_h_classes),
+      ALL(vp9_lpf84_h_variants) },
+  { "vp9_lpf84_high_h", 12, ALL(vp9_lpf84_high_h_buffers), ALL(vp9_lpf84_high_h_params),
+      ALL(vp9_lpf84_high_h_classes), ALL(vp9_lpf84_high_h_variants) },
+  { "vp9_lpf84_high_v", 12, ALL(vp9_lpf84_high_v_buffers), ALL(vp9_lpf84_high_v_params),
+      ALL(vp9_lpf84_high_v_classes), ALL(vp9_lpf84_high_v_variants) },
+  { "vp9_lpf84_v", 12, ALL(vp9_lpf84_v_buffers), ALL(vp9_lpf84_v_params), ALL(vp9_lpf84_v_classes),
+      ALL(vp9_lpf84_v_variants) },
+  { "vp9_lpf88_h", 12, ALL(vp9_lpf88_h_buffers), ALL(vp9_lpf88_h_params), ALL(vp9_lpf88_h_classes),
+      ALL(vp9_lpf88_h_variants) },
+  { "vp9_lpf88_high_h", 12, ALL(vp9_lpf88_high_h_buffers), ALL(vp9_lpf88_high_h_params),
+      ALL(vp9_lpf88_high_h_classes), ALL(vp9_lpf88_high_h_variants) },
+  { "vp9_lpf88_high_v", 12, ALL(vp9_lpf88_high_v_buffers), ALL(vp9_lpf88_high_v_params),
+      ALL(vp9_lpf88_high_v_classes), ALL(vp9_lpf88_high_v_variants) },
+  { "vp9_lpf88_v", 12, ALL(vp9_lpf88_v_buffers), ALL(vp9_lpf88_v_params), ALL(vp9_lpf88_v_classes),
+      ALL(vp9_lpf88_v_variants) },
   { "vp9_lpf8_h", 8, ALL(vp9_lpf8_h_buffers), ALL(vp9_lpf8_h_params), ALL(vp9_lpf8_h_classes),
       ALL(vp9_lpf8_h_variants) },
+  { "vp9_lpf8_high_h", 8, ALL(vp9_lpf8_high_h_buffers), ALL(vp9_lpf8_high_h_params),
+      ALL(vp9_lpf8_high_h_classes), ALL(vp9_lpf8_high_h_variants) },
+  { "vp9_lpf8_high_v", 8, ALL(vp9_lpf8_high_v_buffers), ALL(vp9_lpf8_high_v_params),
+      ALL(vp9_lpf8_high_v_classes), ALL(vp9_lpf8_high_v_variants) },
   { "vp9_lpf8_v", 8, ALL(vp9_lpf8_v_buffers), ALL(vp9_lpf8_v_params), ALL(vp9_lpf8_v_classes),
       ALL(vp9_lpf8_v_variants) },
   { "vp9_mc_16h", 12, ALL(vp9_mc_16h_buffers), ALL(vp9_mc_16h_params), ALL(vp9_mc_16h_classes),
       ALL(vp9_mc_16h_variants) },
   { "vp9_mc_16h_avg", 12, ALL(vp9_mc_16h_avg_buffers), ALL(vp9_mc_16h_avg_params),
       ALL(vp9_mc_16h_avg_classes), ALL(vp9_mc_16h_avg_variants) },
+  { "vp9_mc_16h_avg_high", 12, ALL(vp9_mc_16h_avg_high_buffers), ALL(vp9_mc_16h_avg_high_params),
+      ALL(vp9_mc_16h_avg_high_classes), ALL(vp9_mc_16h_avg_high_variants) },
+  { "vp9_mc_16h_high", 12, ALL(vp9_mc_16h_high_buffers), ALL(vp9_mc_16h_high_params),
+      ALL(vp9_mc_16h_high_classes), ALL(vp9_mc_16h_high_variants) },
   { "vp9_mc_16hv", 12, ALL(vp9_mc_16hv_buffers), ALL(vp9_mc_16hv_params), ALL(vp9_mc_16hv_classes),
       ALL(vp9_mc_16hv_variants) },
   { "vp9_mc_16hv_avg", 12, ALL(vp9_mc_16hv_avg_buffers), ALL(vp9_mc_16hv_avg_params),
       ALL(vp9_mc_16hv_avg_classes), ALL(vp9_mc_16hv_avg_variants) },
+  { "vp9_mc_16hv_avg_high", 16, ALL(vp9_mc_16hv_avg_high_buffers),
+      ALL(vp9_mc_16hv_avg_high_params), ALL(vp9_mc_16hv_avg_high_classes),
+      ALL(vp9_mc_16hv_avg_high_variants) },
+  { "vp9_mc_16hv_high", 16, ALL(vp9_mc_16hv_high_buffers), ALL(vp9_mc_16hv_high_params),
+      ALL(vp9_mc_16hv_high_classes), ALL(vp9_mc_16hv_high_variants) },
   { "vp9_mc_16v", 12, ALL(vp9_mc_16v_buffers), ALL(vp9_mc_16v_params), ALL(vp9_mc_16v_classes),
       ALL(vp9_mc_16v_variants) },
   { "vp9_mc_16v_avg", 12, ALL(vp9_mc_16v_avg_buffers), ALL(vp9_mc_16v_avg_params),
       ALL(vp9_mc_16v_avg_classes), ALL(vp9_mc_16v_avg_variants) },
+  { "vp9_mc_16v_avg_high", 12, ALL(vp9_mc_16v_avg_high_buffers), ALL(vp9_mc_16v_avg_high_params),
+      ALL(vp9_mc_16v_avg_high_classes), ALL(vp9_mc_16v_avg_high_variants) },
+  { "vp9_mc_16v_high", 12, ALL(vp9_mc_16v_high_buffers), ALL(vp9_mc_16v_high_params),
+      ALL(vp9_mc_16v_high_classes), ALL(vp9_mc_16v_high_variants) },
   { "vp9_mc_32h", 12, ALL(vp9_mc_32h_buffers), ALL(vp9_mc_32h_params), ALL(vp9_mc_32h_classes),
       ALL(vp9_mc_32h_variants) },
   { "vp9_mc_32h_avg", 12, ALL(vp9_mc_32h_avg_buffers), ALL(vp9_mc_32h_avg_params),
       ALL(vp9_mc_32h_avg_classes), ALL(vp9_mc_32h_avg_variants) },
+  { "vp9_mc_32h_avg_high", 12, ALL(vp9_mc_32h_avg_high_buffers), ALL(vp9_mc_32h_avg_high_params),
+      ALL(vp9_mc_32h_avg_high_classes), ALL(vp9_mc_32h_avg_high_variants) },
+  { "vp9_mc_32h_high", 12, ALL(vp9_mc_32h_high_buffers), ALL(vp9_mc_32h_high_params),
+      ALL(vp9_mc_32h_high_classes), ALL(vp9_mc_32h_high_variants) },
   { "vp9_mc_32hv", 12, ALL(vp9_mc_32hv_buffers), ALL(vp9_mc_32hv_params), ALL(vp9_mc_32hv_classes),
       ALL(vp9_mc_32hv_variants) },
   { "vp9_mc_32hv_avg", 12, ALL(vp9_mc_32hv_avg_buffers), ALL(vp9_mc_32hv_avg_params),
       ALL(vp9_mc_32hv_avg_classes), ALL(vp9_mc_32hv_avg_variants) },
+  { "vp9_mc_32hv_avg_high", 16, ALL(vp9_mc_32hv_avg_high_buffers),
+      ALL(vp9_mc_32hv_avg_high_params), ALL(vp9_mc_32hv_avg_high_classes),
+      ALL(vp9_mc_32hv_avg_high_variants) },
+  { "vp9_mc_32hv_high", 16, ALL(vp9_mc_32hv_high_buffers), ALL(vp9_mc_32hv_high_params),
+      ALL(vp9_mc_32hv_high_classes), ALL(vp9_mc_32hv_high_variants) },
   { "vp9_mc_32v", 12, ALL(vp9_mc_32v_buffers), ALL(vp9_mc_32v_params), ALL(vp9_mc_32v_classes),
       ALL(vp9_mc_32v_variants) },
   { "vp9_mc_32v_avg", 12, ALL(vp9_mc_32v_avg_buffers), ALL(vp9_mc_32v_avg_params),
       ALL(vp9_mc_32v_avg_classes), ALL(vp9_mc_32v_avg_variants) },
+  { "vp9_mc_32v_avg_high", 12, ALL(vp9_mc_32v_avg_high_buffers), ALL(vp9_mc_32v_avg_high_params),
+      ALL(vp9_mc_32v_avg_high_classes), ALL(vp9_mc_32v_avg_high_variants) },
+  { "vp9_mc_32v_high", 12, ALL(vp9_mc_32v_high_buffers), ALL(vp9_mc_32v_high_params),
+      ALL(vp9_mc_32v_high_classes), ALL(vp9_mc_32v_high_variants) },
   { "vp9_mc_4h", 12, ALL(vp9_mc_4h_buffers), ALL(vp9_mc_4h_params), ALL(vp9_mc_4h_classes),
       ALL(vp9_mc_4h_variants) },
   { "vp9_mc_4h_avg", 12, ALL(vp9_mc_4h_avg_buffers), ALL(vp9_mc_4h_avg_params),
       ALL(vp9_mc_4h_avg_classes), ALL(vp9_mc_4h_avg_variants) },
+  { "vp9_mc_4h_avg_high", 12, ALL(vp9_mc_4h_avg_high_buffers), ALL(vp9_mc_4h_avg_high_params),
+      ALL(vp9_mc_4h_avg_high_classes), ALL(vp9_mc_4h_avg_high_variants) },
+  { "vp9_mc_4h_high", 12, ALL(vp9_mc_4h_high_buffers), ALL(vp9_mc_4h_high_params),
+      ALL(vp9_mc_4h_high_classes), ALL(vp9_mc_4h_high_variants) },
   { "vp9_mc_4hv", 12, ALL(vp9_mc_4hv_buffers), ALL(vp9_mc_4hv_params), ALL(vp9_mc_4hv_classes),
       ALL(vp9_mc_4hv_variants) },
   { "vp9_mc_4hv_avg", 12, ALL(vp9_mc_4hv_avg_buffers), ALL(vp9_mc_4hv_avg_params),
       ALL(vp9_mc_4hv_avg_classes), ALL(vp9_mc_4hv_avg_variants) },
+  { "vp9_mc_4hv_avg_high", 16, ALL(vp9_mc_4hv_avg_high_buffers), ALL(vp9_mc_4hv_avg_high_params),
+      ALL(vp9_mc_4hv_avg_high_classes), ALL(vp9_mc_4hv_avg_high_variants) },
+  { "vp9_mc_4hv_high", 16, ALL(vp9_mc_4hv_high_buffers), ALL(vp9_mc_4hv_high_params),
+      ALL(vp9_mc_4hv_high_classes), ALL(vp9_mc_4hv_high_variants) },
   { "vp9_mc_4v", 12, ALL(vp9_mc_4v_buffers), ALL(vp9_mc_4v_params), ALL(vp9_mc_4v_classes),
       ALL(vp9_mc_4v_variants) },
   { "vp9_mc_4v_avg", 12, ALL(vp9_mc_4v_avg_buffers), ALL(vp9_mc_4v_avg_params),
       ALL(vp9_mc_4v_avg_classes), ALL(vp9_mc_4v_avg_variants) },
+  { "vp9_mc_4v_avg_high", 12, ALL(vp9_mc_4v_avg_high_buffers), ALL(vp9_mc_4v_avg_high_params),
+      ALL(vp9_mc_4v_avg_high_classes), ALL(vp9_mc_4v_avg_high_variants) },
+  { "vp9_mc_4v_high", 12, ALL(vp9_mc_4v_high_buffers), ALL(vp9_mc_4v_high_params),
+      ALL(vp9_mc_4v_high_classes), ALL(vp9_mc_4v_high_variants) },
   { "vp9_mc_64h", 12, ALL(vp9_mc_64h_buffers), ALL(vp9_mc_64h_params), ALL(vp9_mc_64h_classes),
       ALL(vp9_mc_64h_variants) },
   { "vp9_mc_64h_avg", 12, ALL(vp9_mc_64h_avg_buffers), ALL(vp9_mc_64h_avg_params),
       ALL(vp9_mc_64h_avg_classes), ALL(vp9_mc_64h_avg_variants) },
+  { "vp9_mc_64h_avg_high", 12, ALL(vp9_mc_64h_avg_high_buffers), ALL(vp9_mc_64h_avg_high_params),
+      ALL(vp9_mc_64h_avg_high_classes), ALL(vp9_mc_64h_avg_high_variants) },
+  { "vp9_mc_64h_high", 12, ALL(vp9_mc_64h_high_buffers), ALL(vp9_mc_64h_high_params),
+      ALL(vp9_mc_64h_high_classes), ALL(vp9_mc_64h_high_variants) },
   { "vp9_mc_64hv", 12, ALL(vp9_mc_64hv_buffers), ALL(vp9_mc_64hv_params), ALL(vp9_mc_64hv_classes),
       ALL(vp9_mc_64hv_variants) },
   { "vp9_mc_64hv_avg", 12, ALL(vp9_mc_64hv_avg_buffers), ALL(vp9_mc_64hv_avg_params),
       ALL(vp9_mc_64hv_avg_classes), ALL(vp9_mc_64hv_avg_variants) },
+  { "vp9_mc_64hv_avg_high", 16, ALL(vp9_mc_64hv_avg_high_buffers),
+      ALL(vp9_mc_64hv_avg_high_params), ALL(vp9_mc_64hv_avg_high_classes),
+      ALL(vp9_mc_64hv_avg_high_variants) },
+  { "vp9_mc_64hv_high", 16, ALL(vp9_mc_64hv_high_buffers), ALL(vp9_mc_64hv_high_params),
+      ALL(vp9_mc_64hv_high_classes), ALL(vp9_mc_64hv_high_variants) },
   { "vp9_mc_64v", 12, ALL(vp9_mc_64v_buffers), ALL(vp9_mc_64v_params), ALL(vp9_mc_64v_classes),
       ALL(vp9_mc_64v_variants) },
   { "vp9_mc_64v_avg", 12, ALL(vp9_mc_64v_avg_buffers), ALL(vp9_mc_64v_avg_params),
       ALL(vp9_mc_64v_avg_classes), ALL(vp9_mc_64v_avg_variants) },
+  { "vp9_mc_64v_avg_high", 12, ALL(vp9_mc_64v_avg_high_buffers), ALL(vp9_mc_64v_avg_high_params),
+      ALL(vp9_mc_64v_avg_high_classes), ALL(vp9_mc_64v_avg_high_variants) },
+  { "vp9_mc_64v_high", 12, ALL(vp9_mc_64v_high_buffers), ALL(vp9_mc_64v_high_params),
+      ALL(vp9_mc_64v_high_classes), ALL(vp9_mc_64v_high_variants) },
   { "vp9_mc_8h", 12, ALL(vp9_mc_8h_buffers), ALL(vp9_mc_8h_params), ALL(vp9_mc_8h_classes),
       ALL(vp9_mc_8h_variants) },
   { "vp9_mc_8h_avg", 12, ALL(vp9_mc_8h_avg_buffers), ALL(vp9_mc_8h_avg_params),
       ALL(vp9_mc_8h_avg_classes), ALL(vp9_mc_8h_avg_variants) },
+  { "vp9_mc_8h_avg_high", 12, ALL(vp9_mc_8h_avg_high_buffers), ALL(vp9_mc_8h_avg_high_params),
+      ALL(vp9_mc_8h_avg_high_classes), ALL(vp9_mc_8h_avg_high_variants) },
+  { "vp9_mc_8h_high", 12, ALL(vp9_mc_8h_high_buffers), ALL(vp9_mc_8h_high_params),
+      ALL(vp9_mc_8h_high_classes), ALL(vp9_mc_8h_high_variants) },
   { "vp9_mc_8hv", 12, ALL(vp9_mc_8hv_buffers), ALL(vp9_mc_8hv_params), ALL(vp9_mc_8hv_classes),
       ALL(vp9_mc_8hv_variants) },
   { "vp9_mc_8hv_avg", 12, ALL(vp9_mc_8hv_avg_buffers), ALL(vp9_mc_8hv_avg_params),
       ALL(vp9_mc_8hv_avg_classes), ALL(vp9_mc_8hv_avg_variants) },
+  { "vp9_mc_8hv_avg_high", 16, ALL(vp9_mc_8hv_avg_high_buffers), ALL(vp9_mc_8hv_avg_high_params),
+      ALL(vp9_mc_8hv_avg_high_classes), ALL(vp9_mc_8hv_avg_high_variants) },
+  { "vp9_mc_8hv_high", 16, ALL(vp9_mc_8hv_high_buffers), ALL(vp9_mc_8hv_high_params),
+      ALL(vp9_mc_8hv_high_classes), ALL(vp9_mc_8hv_high_variants) },
   { "vp9_mc_8v", 12, ALL(vp9_mc_8v_buffers), ALL(vp9_mc_8v_params), ALL(vp9_mc_8v_classes),
       ALL(vp9_mc_8v_variants) },
   { "vp9_mc_8v_avg", 12, ALL(vp9_mc_8v_avg_buffers), ALL(vp9_mc_8v_avg_params),
       ALL(vp9_mc_8v_avg_classes), ALL(vp9_mc_8v_avg_variants) },
+  { "vp9_mc_8v_avg_high", 12, ALL(vp9_mc_8v_avg_high_buffers), ALL(vp9_mc_8v_avg_high_params),
+      ALL(vp9_mc_8v_avg_high_classes), ALL(vp9_mc_8v_avg_high_variants) },
+  { "vp9_mc_8v_high", 12, ALL(vp9_mc_8v_high_buffers), ALL(vp9_mc_8v_high_params),
+      ALL(vp9_mc_8v_high_classes), ALL(vp9_mc_8v_high_variants) },
+  { "vp9_scaled_16", 16, ALL(vp9_scaled_16_buffers), ALL(vp9_scaled_16_params),
+      ALL(vp9_scaled_16_classes), ALL(vp9_scaled_16_variants) },
+  { "vp9_scaled_16_avg", 16, ALL(vp9_scaled_16_avg_buffers), ALL(vp9_scaled_16_avg_params),
+      ALL(vp9_scaled_16_avg_classes), ALL(vp9_scaled_16_avg_variants) },
+  { "vp9_scaled_16_avg_high", 16, ALL(vp9_scaled_16_avg_high_buffers),
+      ALL(vp9_scaled_16_avg_high_params), ALL(vp9_scaled_16_avg_high_classes),
+      ALL(vp9_scaled_16_avg_high_variants) },
+  { "vp9_scaled_16_high", 16, ALL(vp9_scaled_16_high_buffers), ALL(vp9_scaled_16_high_params),
+      ALL(vp9_scaled_16_high_classes), ALL(vp9_scaled_16_high_variants) },
+  { "vp9_scaled_32", 16, ALL(vp9_scaled_32_buffers), ALL(vp9_scaled_32_params),
+      ALL(vp9_scaled_32_classes), ALL(vp9_scaled_32_variants) },
+  { "vp9_scaled_32_avg", 16, ALL(vp9_scaled_32_avg_buffers), ALL(vp9_scaled_32_avg_params),
+      ALL(vp9_scaled_32_avg_classes), ALL(vp9_scaled_32_avg_variants) },
+  { "vp9_scaled_32_avg_high", 16, ALL(vp9_scaled_32_avg_high_buffers),
+      ALL(vp9_scaled_32_avg_high_params), ALL(vp9_scaled_32_avg_high_classes),
+      ALL(vp9_scaled_32_avg_high_variants) },
+  { "vp9_scaled_32_high", 16, ALL(vp9_scaled_32_high_buffers), ALL(vp9_scaled_32_high_params),
+      ALL(vp9_scaled_32_high_classes), ALL(vp9_scaled_32_high_variants) },
+  { "vp9_scaled_4", 16, ALL(vp9_scaled_4_buffers), ALL(vp9_scaled_4_params),
+      ALL(vp9_scaled_4_classes), ALL(vp9_scaled_4_variants) },
+  { "vp9_scaled_4_avg", 16, ALL(vp9_scaled_4_avg_buffers), ALL(vp9_scaled_4_avg_params),
+      ALL(vp9_scaled_4_avg_classes), ALL(vp9_scaled_4_avg_variants) },
+  { "vp9_scaled_4_avg_high", 16, ALL(vp9_scaled_4_avg_high_buffers),
+      ALL(vp9_scaled_4_avg_high_params), ALL(vp9_scaled_4_avg_high_classes),
+      ALL(vp9_scaled_4_avg_high_variants) },
+  { "vp9_scaled_4_high", 16, ALL(vp9_scaled_4_high_buffers), ALL(vp9_scaled_4_high_params),
+      ALL(vp9_scaled_4_high_classes), ALL(vp9_scaled_4_high_variants) },
+  { "vp9_scaled_64", 16, ALL(vp9_scaled_64_buffers), ALL(vp9_scaled_64_params),
+      ALL(vp9_scaled_64_classes), ALL(vp9_scaled_64_variants) },
+  { "vp9_scaled_64_avg", 16, ALL(vp9_scaled_64_avg_buffers), ALL(vp9_scaled_64_avg_params),
+      ALL(vp9_scaled_64_avg_classes), ALL(vp9_scaled_64_avg_variants) },
+  { "vp9_scaled_64_avg_high", 16, ALL(vp9_scaled_64_avg_high_buffers),
+      ALL(vp9_scaled_64_avg_high_params), ALL(vp9_scaled_64_avg_high_classes),
+      ALL(vp9_scaled_64_avg_high_variants) },
+  { "vp9_scaled_64_high", 16, ALL(vp9_scaled_64_high_buffers), ALL(vp9_scaled_64_high_params),
+      ALL(vp9_scaled_64_high_classes), ALL(vp9_scaled_64_high_variants) },
+  { "vp9_scaled_8", 16, ALL(vp9_scaled_8_buffers), ALL(vp9_scaled_8_params),
+      ALL(vp9_scaled_8_classes), ALL(vp9_scaled_8_variants) },
+  { "vp9_scaled_8_avg", 16, ALL(vp9_scaled_8_avg_buffers), ALL(vp9_scaled_8_avg_params),
+      ALL(vp9_scaled_8_avg_classes), ALL(vp9_scaled_8_avg_variants) },
+  { "vp9_scaled_8_avg_high", 16, ALL(vp9_scaled_8_avg_high_buffers),
+      ALL(vp9_scaled_8_avg_high_params), ALL(vp9_scaled_8_avg_high_classes),
+      ALL(vp9_scaled_8_avg_high_variants) },
+  { "vp9_scaled_8_high", 16, ALL(vp9_scaled_8_high_buffers), ALL(vp9_scaled_8_high_params),
+      ALL(vp9_scaled_8_high_classes), ALL(vp9_scaled_8_high_variants) },
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 34 },
-  { "vp9_lpf16", 36 },
-  { "vp9_lpf4", 38 },
-  { "vp9_lpf8", 40 },
+  { "vp9_lpf1616", 153 },
+  { "vp9_lpf1616_high", 154 },
+  { "vp9_lpf16", 157 },
+  { "vp9_lpf16_high", 158 },
+  { "vp9_lpf44", 161 },
+  { "vp9_lpf44_high", 162 },
+  { "vp9_lpf48", 165 },
+  { "vp9_lpf48_high", 166 },
+  { "vp9_lpf4", 169 },
+  { "vp9_lpf4_high", 170 },
+  { "vp9_lpf84", 173 },
+  { "vp9_lpf84_high", 174 },
+  { "vp9_lpf88", 177 },
+  { "vp9_lpf88_high", 178 },
+  { "vp9_lpf8", 181 },
+  { "vp9_lpf8_high", 182 },
 };
 
 #ifdef DAEDALUS_OTHERS
@@ -2994,12 +8816,108 @@ ONE(daedalus_clearing_items_vp9_iwht4__vector_full_x2)
 #define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items); }
 ONE(daedalus_items_h264_qpel_mc20)
 ONE(daedalus_items_h264_qpel_mc20__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge16)
+ONE(daedalus_items_vp9_intra_dc_edge16__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge32)
+ONE(daedalus_items_vp9_intra_dc_edge32__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge4)
+ONE(daedalus_items_vp9_intra_dc_edge4__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge8)
+ONE(daedalus_items_vp9_intra_dc_edge8__c_full)
+ONE(daedalus_items_vp9_intra_down_left16)
+ONE(daedalus_items_vp9_intra_down_left16__c_full)
+ONE(daedalus_items_vp9_intra_down_left32)
+ONE(daedalus_items_vp9_intra_down_left32__c_full)
+ONE(daedalus_items_vp9_intra_down_left4)
+ONE(daedalus_items_vp9_intra_down_left4__c_full)
+ONE(daedalus_items_vp9_intra_down_left8)
+ONE(daedalus_items_vp9_intra_down_left8__c_full)
+ONE(daedalus_items_vp9_intra_hor16)
+ONE(daedalus_items_vp9_intra_hor16__c_full)
+ONE(daedalus_items_vp9_intra_hor32)
+ONE(daedalus_items_vp9_intra_hor32__c_full)
+ONE(daedalus_items_vp9_intra_hor4)
+ONE(daedalus_items_vp9_intra_hor4__c_full)
+ONE(daedalus_items_vp9_intra_hor8)
+ONE(daedalus_items_vp9_intra_hor8__c_full)
+ONE(daedalus_items_vp9_intra_hor_up16)
+ONE(daedalus_items_vp9_intra_hor_up16__c_full)
+ONE(daedalus_items_vp9_intra_hor_up32)
+ONE(daedalus_items_vp9_intra_hor_up32__c_full)
+ONE(daedalus_items_vp9_intra_hor_up4)
+ONE(daedalus_items_vp9_intra_hor_up4__c_full)
+ONE(daedalus_items_vp9_intra_hor_up8)
+ONE(daedalus_items_vp9_intra_hor_up8__c_full)
+ONE(daedalus_items_vp9_intra_vert16)
+ONE(daedalus_items_vp9_intra_vert16__c_full)
+ONE(daedalus_items_vp9_intra_vert32)
+ONE(daedalus_items_vp9_intra_vert32__c_full)
+ONE(daedalus_items_vp9_intra_vert4)
+ONE(daedalus_items_vp9_intra_vert4__c_full)
+ONE(daedalus_items_vp9_intra_vert8)
+ONE(daedalus_items_vp9_intra_vert8__c_full)
+ONE(daedalus_items_vp9_intra_vert_left16)
+ONE(daedalus_items_vp9_intra_vert_left16__c_full)
+ONE(daedalus_items_vp9_intra_vert_left32)
+ONE(daedalus_items_vp9_intra_vert_left32__c_full)
+ONE(daedalus_items_vp9_intra_vert_left4)
+ONE(daedalus_items_vp9_intra_vert_left4__c_full)
+ONE(daedalus_items_vp9_intra_vert_left8)
+ONE(daedalus_items_vp9_intra_vert_left8__c_full)
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_items_h264_qpel_mc20__neon_full)
 ONE(daedalus_items_h264_qpel_mc20__neon_full_r2)
+ONE(daedalus_items_vp9_intra_dc_edge16__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge32__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge4__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge8__neon_full)
+ONE(daedalus_items_vp9_intra_down_left16__neon_full)
+ONE(daedalus_items_vp9_intra_down_left32__neon_full)
+ONE(daedalus_items_vp9_intra_down_left4__neon_full)
+ONE(daedalus_items_vp9_intra_down_left8__neon_full)
+ONE(daedalus_items_vp9_intra_hor16__neon_full)
+ONE(daedalus_items_vp9_intra_hor32__neon_full)
+ONE(daedalus_items_vp9_intra_hor4__neon_full)
+ONE(daedalus_items_vp9_intra_hor8__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up16__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up32__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up4__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up8__neon_full)
+ONE(daedalus_items_vp9_intra_vert16__neon_full)
+ONE(daedalus_items_vp9_intra_vert32__neon_full)
+ONE(daedalus_items_vp9_intra_vert4__neon_full)
+ONE(daedalus_items_vp9_intra_vert8__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left16__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left32__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left4__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left8__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_h264_qpel_mc20__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge16__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge32__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge4__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge8__vector_full)
+ONE(daedalus_items_vp9_intra_down_left16__vector_full)
+ONE(daedalus_items_vp9_intra_down_left32__vector_full)
+ONE(daedalus_items_vp9_intra_down_left4__vector_full)
+ONE(daedalus_items_vp9_intra_down_left8__vector_full)
+ONE(daedalus_items_vp9_intra_hor16__vector_full)
+ONE(daedalus_items_vp9_intra_hor32__vector_full)
+ONE(daedalus_items_vp9_intra_hor4__vector_full)
+ONE(daedalus_items_vp9_intra_hor8__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up16__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up32__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up4__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up8__vector_full)
+ONE(daedalus_items_vp9_intra_vert16__vector_full)
+ONE(daedalus_items_vp9_intra_vert32__vector_full)
+ONE(daedalus_items_vp9_intra_vert4__vector_full)
+ONE(daedalus_items_vp9_intra_vert8__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left16__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left32__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left4__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left8__vector_full)
 #endif
 #undef ONE
 
@@ -3076,6 +8994,57 @@ ONE(daedalus_tall_vp9_copy64__c_rows8)
 ONE(daedalus_tall_vp9_copy8__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg16_high)
+ONE(daedalus_items_vp9_avg16_high__c_rows8)
+ONE(daedalus_items_vp9_avg16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg16_high__neon_rows8)
+ONE(daedalus_items_vp9_avg16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg16_high__vector_rows8)
+ONE(daedalus_items_vp9_avg16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; (void)meta; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_avg16_high__neon_rows8)
+ONE(daedalus_tall_vp9_avg32_high__neon_rows8)
+ONE(daedalus_tall_vp9_avg4_high__neon_rows8_x2)
+ONE(daedalus_tall_vp9_avg64_high__neon_rows8)
+ONE(daedalus_tall_vp9_avg8_high__neon_rows8)
+ONE(daedalus_tall_vp9_copy16_high__neon_rows8)
+ONE(daedalus_tall_vp9_copy32_high__neon_rows8)
+ONE(daedalus_tall_vp9_copy4_high__neon_rows8_x2)
+ONE(daedalus_tall_vp9_copy64_high__neon_rows8)
+ONE(daedalus_tall_vp9_copy8_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_avg16_high__vector_rows8)
+ONE(daedalus_tall_vp9_avg32_high__vector_rows8)
+ONE(daedalus_tall_vp9_avg4_high__vector_rows8_x2)
+ONE(daedalus_tall_vp9_avg64_high__vector_rows8)
+ONE(daedalus_tall_vp9_avg8_high__vector_rows8)
+ONE(daedalus_tall_vp9_copy16_high__vector_rows8)
+ONE(daedalus_tall_vp9_copy32_high__vector_rows8)
+ONE(daedalus_tall_vp9_copy4_high__vector_rows8_x2)
+ONE(daedalus_tall_vp9_copy64_high__vector_rows8)
+ONE(daedalus_tall_vp9_copy8_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_avg16_high__c_rows8)
+ONE(daedalus_tall_vp9_avg32_high__c_rows8)
+ONE(daedalus_tall_vp9_avg4_high__c_rows8)
+ONE(daedalus_tall_vp9_avg64_high__c_rows8)
+ONE(daedalus_tall_vp9_avg8_high__c_rows8)
+ONE(daedalus_tall_vp9_copy16_high__c_rows8)
+ONE(daedalus_tall_vp9_copy32_high__c_rows8)
+ONE(daedalus_tall_vp9_copy4_high__c_rows8)
+ONE(daedalus_tall_vp9_copy64_high__c_rows8)
+ONE(daedalus_tall_vp9_copy8_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg32)
 ONE(daedalus_items_vp9_avg32__c_rows8)
@@ -3087,6 +9056,20 @@ ONE(daedalus_items_vp9_avg32__neon_full)
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_avg32__vector_rows8)
 ONE(daedalus_items_vp9_avg32__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg32_high)
+ONE(daedalus_items_vp9_avg32_high__c_rows8)
+ONE(daedalus_items_vp9_avg32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg32_high__neon_rows8)
+ONE(daedalus_items_vp9_avg32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg32_high__vector_rows8)
+ONE(daedalus_items_vp9_avg32_high__vector_full)
 #endif
 #undef ONE
 
@@ -3107,6 +9090,23 @@ ONE(daedalus_items_vp9_avg4__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg4_high)
+ONE(daedalus_items_vp9_avg4_high__c_rows8)
+ONE(daedalus_items_vp9_avg4_high__c_rows4)
+ONE(daedalus_items_vp9_avg4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg4_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_avg4_high__neon_rows4)
+ONE(daedalus_items_vp9_avg4_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg4_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_avg4_high__vector_rows4)
+ONE(daedalus_items_vp9_avg4_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg64_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_avg64)
 ONE(daedalus_items_vp9_avg64__c_rows8)
@@ -3118,6 +9118,20 @@ ONE(daedalus_items_vp9_avg64__neon_full)
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_avg64__vector_rows8)
 ONE(daedalus_items_vp9_avg64__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg64_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg64_high)
+ONE(daedalus_items_vp9_avg64_high__c_rows8)
+ONE(daedalus_items_vp9_avg64_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg64_high__neon_rows8)
+ONE(daedalus_items_vp9_avg64_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg64_high__vector_rows8)
+ONE(daedalus_items_vp9_avg64_high__vector_full)
 #endif
 #undef ONE
 
@@ -3138,6 +9152,23 @@ ONE(daedalus_items_vp9_avg8__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_avg8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_avg8_high)
+ONE(daedalus_items_vp9_avg8_high__c_rows8)
+ONE(daedalus_items_vp9_avg8_high__c_rows4)
+ONE(daedalus_items_vp9_avg8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_avg8_high__neon_rows8)
+ONE(daedalus_items_vp9_avg8_high__neon_rows4)
+ONE(daedalus_items_vp9_avg8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_avg8_high__vector_rows8)
+ONE(daedalus_items_vp9_avg8_high__vector_rows4)
+ONE(daedalus_items_vp9_avg8_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy16_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy16)
 ONE(daedalus_items_vp9_copy16__c_rows8)
@@ -3152,6 +9183,20 @@ ONE(daedalus_items_vp9_copy16__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy16_high)
+ONE(daedalus_items_vp9_copy16_high__c_rows8)
+ONE(daedalus_items_vp9_copy16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy16_high__neon_rows8)
+ONE(daedalus_items_vp9_copy16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_copy16_high__vector_rows8)
+ONE(daedalus_items_vp9_copy16_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy32)
 ONE(daedalus_items_vp9_copy32__c_rows8)
@@ -3163,6 +9208,20 @@ ONE(daedalus_items_vp9_copy32__neon_full)
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_copy32__vector_rows8)
 ONE(daedalus_items_vp9_copy32__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy32_high)
+ONE(daedalus_items_vp9_copy32_high__c_rows8)
+ONE(daedalus_items_vp9_copy32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy32_high__neon_rows8)
+ONE(daedalus_items_vp9_copy32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_copy32_high__vector_rows8)
+ONE(daedalus_items_vp9_copy32_high__vector_full)
 #endif
 #undef ONE
 
@@ -3183,6 +9242,23 @@ ONE(daedalus_items_vp9_copy4__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy4_high)
+ONE(daedalus_items_vp9_copy4_high__c_rows8)
+ONE(daedalus_items_vp9_copy4_high__c_rows4)
+ONE(daedalus_items_vp9_copy4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy4_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_copy4_high__neon_rows4)
+ONE(daedalus_items_vp9_copy4_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_copy4_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_copy4_high__vector_rows4)
+ONE(daedalus_items_vp9_copy4_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy64_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_copy64)
 ONE(daedalus_items_vp9_copy64__c_rows8)
@@ -3194,6 +9270,20 @@ ONE(daedalus_items_vp9_copy64__neon_full)
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_copy64__vector_rows8)
 ONE(daedalus_items_vp9_copy64__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy64_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy64_high)
+ONE(daedalus_items_vp9_copy64_high__c_rows8)
+ONE(daedalus_items_vp9_copy64_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy64_high__neon_rows8)
+ONE(daedalus_items_vp9_copy64_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_copy64_high__vector_rows8)
+ONE(daedalus_items_vp9_copy64_high__vector_full)
 #endif
 #undef ONE
 
@@ -3211,6 +9301,155 @@ ONE(daedalus_items_vp9_copy8__neon_full)
 ONE(daedalus_items_vp9_copy8__vector_rows8)
 ONE(daedalus_items_vp9_copy8__vector_rows4)
 ONE(daedalus_items_vp9_copy8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_copy8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_copy8_high)
+ONE(daedalus_items_vp9_copy8_high__c_rows8)
+ONE(daedalus_items_vp9_copy8_high__c_rows4)
+ONE(daedalus_items_vp9_copy8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_copy8_high__neon_rows8)
+ONE(daedalus_items_vp9_copy8_high__neon_rows4)
+ONE(daedalus_items_vp9_copy8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_copy8_high__vector_rows8)
+ONE(daedalus_items_vp9_copy8_high__vector_rows4)
+ONE(daedalus_items_vp9_copy8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst16_high)
+ONE(daedalus_items_vp9_iadst16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst16_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst16_high)
+ONE(daedalus_clearing_items_vp9_iadst16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst16_idct16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst16_idct16_high)
+ONE(daedalus_items_vp9_iadst16_idct16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst16_idct16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst16_idct16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst16_idct16_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst16_idct16_high)
+ONE(daedalus_clearing_items_vp9_iadst16_idct16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst16_idct16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst16_idct16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst4_high)
+ONE(daedalus_items_vp9_iadst4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst4_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst4_high)
+ONE(daedalus_clearing_items_vp9_iadst4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst4_idct4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst4_idct4_high)
+ONE(daedalus_items_vp9_iadst4_idct4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst4_idct4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst4_idct4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst4_idct4_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst4_idct4_high)
+ONE(daedalus_clearing_items_vp9_iadst4_idct4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst4_idct4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst4_idct4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst8_high)
+ONE(daedalus_items_vp9_iadst8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst8_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst8_high)
+ONE(daedalus_clearing_items_vp9_iadst8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst8_idct8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iadst8_idct8_high)
+ONE(daedalus_items_vp9_iadst8_idct8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iadst8_idct8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iadst8_idct8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iadst8_idct8_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iadst8_idct8_high)
+ONE(daedalus_clearing_items_vp9_iadst8_idct8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iadst8_idct8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iadst8_idct8_high__vector_full)
 #endif
 #undef ONE
 
@@ -3254,6 +9493,68 @@ ONE(daedalus_clearing_items_vp9_idct16__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct16_high)
+ONE(daedalus_items_vp9_idct16_high__c_dc)
+ONE(daedalus_items_vp9_idct16_high__c_eob10)
+ONE(daedalus_items_vp9_idct16_high__c_eob38)
+ONE(daedalus_items_vp9_idct16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct16_high__neon_dc)
+ONE(daedalus_items_vp9_idct16_high__neon_eob10)
+ONE(daedalus_items_vp9_idct16_high__neon_eob38)
+ONE(daedalus_items_vp9_idct16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct16_high__vector_dc)
+ONE(daedalus_items_vp9_idct16_high__vector_eob10)
+ONE(daedalus_items_vp9_idct16_high__vector_eob38)
+ONE(daedalus_items_vp9_idct16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct16_high)
+ONE(daedalus_clearing_items_vp9_idct16_high__c_dc)
+ONE(daedalus_clearing_items_vp9_idct16_high__c_eob10)
+ONE(daedalus_clearing_items_vp9_idct16_high__c_eob38)
+ONE(daedalus_clearing_items_vp9_idct16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct16_high__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct16_high__neon_eob10)
+ONE(daedalus_clearing_items_vp9_idct16_high__neon_eob38)
+ONE(daedalus_clearing_items_vp9_idct16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct16_high__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct16_high__vector_eob10)
+ONE(daedalus_clearing_items_vp9_idct16_high__vector_eob38)
+ONE(daedalus_clearing_items_vp9_idct16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_iadst16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct16_iadst16_high)
+ONE(daedalus_items_vp9_idct16_iadst16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct16_iadst16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct16_iadst16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct16_iadst16_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct16_iadst16_high)
+ONE(daedalus_clearing_items_vp9_idct16_iadst16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct16_iadst16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct16_iadst16_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct32)
 ONE(daedalus_items_vp9_idct32__c_dc)
@@ -3294,6 +9595,46 @@ ONE(daedalus_clearing_items_vp9_idct32__vector_full)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct32_high)
+ONE(daedalus_items_vp9_idct32_high__c_dc)
+ONE(daedalus_items_vp9_idct32_high__c_eob34)
+ONE(daedalus_items_vp9_idct32_high__c_eob135)
+ONE(daedalus_items_vp9_idct32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct32_high__neon_dc)
+ONE(daedalus_items_vp9_idct32_high__neon_eob34)
+ONE(daedalus_items_vp9_idct32_high__neon_eob135)
+ONE(daedalus_items_vp9_idct32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct32_high__vector_dc)
+ONE(daedalus_items_vp9_idct32_high__vector_eob34)
+ONE(daedalus_items_vp9_idct32_high__vector_eob135)
+ONE(daedalus_items_vp9_idct32_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct32_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct32_high)
+ONE(daedalus_clearing_items_vp9_idct32_high__c_dc)
+ONE(daedalus_clearing_items_vp9_idct32_high__c_eob34)
+ONE(daedalus_clearing_items_vp9_idct32_high__c_eob135)
+ONE(daedalus_clearing_items_vp9_idct32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct32_high__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct32_high__neon_eob34)
+ONE(daedalus_clearing_items_vp9_idct32_high__neon_eob135)
+ONE(daedalus_clearing_items_vp9_idct32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct32_high__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct32_high__vector_eob34)
+ONE(daedalus_clearing_items_vp9_idct32_high__vector_eob135)
+ONE(daedalus_clearing_items_vp9_idct32_high__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_idct4)
 ONE(daedalus_items_vp9_idct4__c_dc)
@@ -3319,6 +9660,56 @@ ONE(daedalus_clearing_items_vp9_idct4__neon_full_x2)
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_clearing_items_vp9_idct4__vector_dc_x2)
 ONE(daedalus_clearing_items_vp9_idct4__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct4_high)
+ONE(daedalus_items_vp9_idct4_high__c_dc)
+ONE(daedalus_items_vp9_idct4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct4_high__neon_dc_x2)
+ONE(daedalus_items_vp9_idct4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct4_high__vector_dc_x2)
+ONE(daedalus_items_vp9_idct4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct4_high)
+ONE(daedalus_clearing_items_vp9_idct4_high__c_dc)
+ONE(daedalus_clearing_items_vp9_idct4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct4_high__neon_dc_x2)
+ONE(daedalus_clearing_items_vp9_idct4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct4_high__vector_dc_x2)
+ONE(daedalus_clearing_items_vp9_idct4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_iadst4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct4_iadst4_high)
+ONE(daedalus_items_vp9_idct4_iadst4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_idct4_iadst4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_idct4_iadst4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_iadst4_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct4_iadst4_high)
+ONE(daedalus_clearing_items_vp9_idct4_iadst4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct4_iadst4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct4_iadst4_high__vector_full_x2)
 #endif
 #undef ONE
 
@@ -3360,36 +9751,518 @@ ONE(daedalus_clearing_items_vp9_idct8__vector_full)
 #endif
 #undef ONE
 
-#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items); }
-ONE(daedalus_items_vp9_idct8_10)
-ONE(daedalus_items_vp9_idct8_10__c_full)
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct8_high)
+ONE(daedalus_items_vp9_idct8_high__c_dc)
+ONE(daedalus_items_vp9_idct8_high__c_eob12)
+ONE(daedalus_items_vp9_idct8_high__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_idct8_10__neon_full)
+ONE(daedalus_items_vp9_idct8_high__neon_dc)
+ONE(daedalus_items_vp9_idct8_high__neon_eob12)
+ONE(daedalus_items_vp9_idct8_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_idct8_10__vector_full)
+ONE(daedalus_items_vp9_idct8_high__vector_dc)
+ONE(daedalus_items_vp9_idct8_high__vector_eob12)
+ONE(daedalus_items_vp9_idct8_high__vector_full)
 #endif
 #undef ONE
 
-#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_h_meta *)meta, meta_step); }
-ONE(daedalus_items_vp9_lpf16_10_h)
-ONE(daedalus_items_vp9_lpf16_10_h__c_full)
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct8_high)
+ONE(daedalus_clearing_items_vp9_idct8_high__c_dc)
+ONE(daedalus_clearing_items_vp9_idct8_high__c_eob12)
+ONE(daedalus_clearing_items_vp9_idct8_high__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf16_10_h__neon_full_early)
+ONE(daedalus_clearing_items_vp9_idct8_high__neon_dc)
+ONE(daedalus_clearing_items_vp9_idct8_high__neon_eob12)
+ONE(daedalus_clearing_items_vp9_idct8_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf16_10_h__vector_full_early)
+ONE(daedalus_clearing_items_vp9_idct8_high__vector_dc)
+ONE(daedalus_clearing_items_vp9_idct8_high__vector_eob12)
+ONE(daedalus_clearing_items_vp9_idct8_high__vector_full)
 #endif
 #undef ONE
 
-#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_10_v_meta *)meta, meta_step); }
-ONE(daedalus_items_vp9_lpf16_10_v)
-ONE(daedalus_items_vp9_lpf16_10_v__c_full)
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_iadst8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_idct8_iadst8_high)
+ONE(daedalus_items_vp9_idct8_iadst8_high__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf16_10_v__neon_full_early)
+ONE(daedalus_items_vp9_idct8_iadst8_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf16_10_v__vector_full_early)
+ONE(daedalus_items_vp9_idct8_iadst8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_iadst8_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_idct8_iadst8_high)
+ONE(daedalus_clearing_items_vp9_idct8_iadst8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_idct8_iadst8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_idct8_iadst8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint8_t *)buffers[2].data, buffers[2].stride, steps[2], n_items); }
+ONE(daedalus_items_vp9_intra_dc16)
+ONE(daedalus_items_vp9_intra_dc16__c_full)
+ONE(daedalus_items_vp9_intra_dc32)
+ONE(daedalus_items_vp9_intra_dc32__c_full)
+ONE(daedalus_items_vp9_intra_dc4)
+ONE(daedalus_items_vp9_intra_dc4__c_full)
+ONE(daedalus_items_vp9_intra_dc8)
+ONE(daedalus_items_vp9_intra_dc8__c_full)
+ONE(daedalus_items_vp9_intra_down_right16)
+ONE(daedalus_items_vp9_intra_down_right16__c_full)
+ONE(daedalus_items_vp9_intra_down_right32)
+ONE(daedalus_items_vp9_intra_down_right32__c_full)
+ONE(daedalus_items_vp9_intra_down_right4)
+ONE(daedalus_items_vp9_intra_down_right4__c_full)
+ONE(daedalus_items_vp9_intra_down_right8)
+ONE(daedalus_items_vp9_intra_down_right8__c_full)
+ONE(daedalus_items_vp9_intra_hor_down16)
+ONE(daedalus_items_vp9_intra_hor_down16__c_full)
+ONE(daedalus_items_vp9_intra_hor_down32)
+ONE(daedalus_items_vp9_intra_hor_down32__c_full)
+ONE(daedalus_items_vp9_intra_hor_down4)
+ONE(daedalus_items_vp9_intra_hor_down4__c_full)
+ONE(daedalus_items_vp9_intra_hor_down8)
+ONE(daedalus_items_vp9_intra_hor_down8__c_full)
+ONE(daedalus_items_vp9_intra_tm16)
+ONE(daedalus_items_vp9_intra_tm16__c_full)
+ONE(daedalus_items_vp9_intra_tm32)
+ONE(daedalus_items_vp9_intra_tm32__c_full)
+ONE(daedalus_items_vp9_intra_tm4)
+ONE(daedalus_items_vp9_intra_tm4__c_full)
+ONE(daedalus_items_vp9_intra_tm8)
+ONE(daedalus_items_vp9_intra_tm8__c_full)
+ONE(daedalus_items_vp9_intra_vert_right16)
+ONE(daedalus_items_vp9_intra_vert_right16__c_full)
+ONE(daedalus_items_vp9_intra_vert_right32)
+ONE(daedalus_items_vp9_intra_vert_right32__c_full)
+ONE(daedalus_items_vp9_intra_vert_right4)
+ONE(daedalus_items_vp9_intra_vert_right4__c_full)
+ONE(daedalus_items_vp9_intra_vert_right8)
+ONE(daedalus_items_vp9_intra_vert_right8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc16__neon_full)
+ONE(daedalus_items_vp9_intra_dc32__neon_full)
+ONE(daedalus_items_vp9_intra_dc4__neon_full)
+ONE(daedalus_items_vp9_intra_dc8__neon_full)
+ONE(daedalus_items_vp9_intra_down_right16__neon_full)
+ONE(daedalus_items_vp9_intra_down_right32__neon_full)
+ONE(daedalus_items_vp9_intra_down_right4__neon_full)
+ONE(daedalus_items_vp9_intra_down_right8__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down16__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down32__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down4__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down8__neon_full)
+ONE(daedalus_items_vp9_intra_tm16__neon_full)
+ONE(daedalus_items_vp9_intra_tm32__neon_full)
+ONE(daedalus_items_vp9_intra_tm4__neon_full)
+ONE(daedalus_items_vp9_intra_tm8__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right16__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right32__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right4__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right8__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc16__vector_full)
+ONE(daedalus_items_vp9_intra_dc32__vector_full)
+ONE(daedalus_items_vp9_intra_dc4__vector_full)
+ONE(daedalus_items_vp9_intra_dc8__vector_full)
+ONE(daedalus_items_vp9_intra_down_right16__vector_full)
+ONE(daedalus_items_vp9_intra_down_right32__vector_full)
+ONE(daedalus_items_vp9_intra_down_right4__vector_full)
+ONE(daedalus_items_vp9_intra_down_right8__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down16__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down32__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down4__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down8__vector_full)
+ONE(daedalus_items_vp9_intra_tm16__vector_full)
+ONE(daedalus_items_vp9_intra_tm32__vector_full)
+ONE(daedalus_items_vp9_intra_tm4__vector_full)
+ONE(daedalus_items_vp9_intra_tm8__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right16__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right32__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right4__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint16_t *)buffers[2].data, buffers[2].stride, steps[2], n_items); }
+ONE(daedalus_items_vp9_intra_dc16_high)
+ONE(daedalus_items_vp9_intra_dc16_high__c_full)
+ONE(daedalus_items_vp9_intra_dc32_high)
+ONE(daedalus_items_vp9_intra_dc32_high__c_full)
+ONE(daedalus_items_vp9_intra_dc4_high)
+ONE(daedalus_items_vp9_intra_dc4_high__c_full)
+ONE(daedalus_items_vp9_intra_dc8_high)
+ONE(daedalus_items_vp9_intra_dc8_high__c_full)
+ONE(daedalus_items_vp9_intra_down_right16_high)
+ONE(daedalus_items_vp9_intra_down_right16_high__c_full)
+ONE(daedalus_items_vp9_intra_down_right32_high)
+ONE(daedalus_items_vp9_intra_down_right32_high__c_full)
+ONE(daedalus_items_vp9_intra_down_right4_high)
+ONE(daedalus_items_vp9_intra_down_right4_high__c_full)
+ONE(daedalus_items_vp9_intra_down_right8_high)
+ONE(daedalus_items_vp9_intra_down_right8_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_down16_high)
+ONE(daedalus_items_vp9_intra_hor_down16_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_down32_high)
+ONE(daedalus_items_vp9_intra_hor_down32_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_down4_high)
+ONE(daedalus_items_vp9_intra_hor_down4_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_down8_high)
+ONE(daedalus_items_vp9_intra_hor_down8_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_right16_high)
+ONE(daedalus_items_vp9_intra_vert_right16_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_right32_high)
+ONE(daedalus_items_vp9_intra_vert_right32_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_right4_high)
+ONE(daedalus_items_vp9_intra_vert_right4_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_right8_high)
+ONE(daedalus_items_vp9_intra_vert_right8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc16_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc32_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc4_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc8_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_right16_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_right32_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_right4_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_right8_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down16_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down32_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down4_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_down8_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right16_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right32_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right4_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_right8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc16_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc32_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc4_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc8_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_right16_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_right32_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_right4_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_right8_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down16_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down32_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down4_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_down8_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right16_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right32_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right4_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_right8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)meta; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items); }
+ONE(daedalus_items_vp9_intra_dc_edge16_high)
+ONE(daedalus_items_vp9_intra_dc_edge16_high__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge32_high)
+ONE(daedalus_items_vp9_intra_dc_edge32_high__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge4_high)
+ONE(daedalus_items_vp9_intra_dc_edge4_high__c_full)
+ONE(daedalus_items_vp9_intra_dc_edge8_high)
+ONE(daedalus_items_vp9_intra_dc_edge8_high__c_full)
+ONE(daedalus_items_vp9_intra_down_left16_high)
+ONE(daedalus_items_vp9_intra_down_left16_high__c_full)
+ONE(daedalus_items_vp9_intra_down_left32_high)
+ONE(daedalus_items_vp9_intra_down_left32_high__c_full)
+ONE(daedalus_items_vp9_intra_down_left4_high)
+ONE(daedalus_items_vp9_intra_down_left4_high__c_full)
+ONE(daedalus_items_vp9_intra_down_left8_high)
+ONE(daedalus_items_vp9_intra_down_left8_high__c_full)
+ONE(daedalus_items_vp9_intra_hor16_high)
+ONE(daedalus_items_vp9_intra_hor16_high__c_full)
+ONE(daedalus_items_vp9_intra_hor32_high)
+ONE(daedalus_items_vp9_intra_hor32_high__c_full)
+ONE(daedalus_items_vp9_intra_hor4_high)
+ONE(daedalus_items_vp9_intra_hor4_high__c_full)
+ONE(daedalus_items_vp9_intra_hor8_high)
+ONE(daedalus_items_vp9_intra_hor8_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_up16_high)
+ONE(daedalus_items_vp9_intra_hor_up16_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_up32_high)
+ONE(daedalus_items_vp9_intra_hor_up32_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_up4_high)
+ONE(daedalus_items_vp9_intra_hor_up4_high__c_full)
+ONE(daedalus_items_vp9_intra_hor_up8_high)
+ONE(daedalus_items_vp9_intra_hor_up8_high__c_full)
+ONE(daedalus_items_vp9_intra_vert16_high)
+ONE(daedalus_items_vp9_intra_vert16_high__c_full)
+ONE(daedalus_items_vp9_intra_vert32_high)
+ONE(daedalus_items_vp9_intra_vert32_high__c_full)
+ONE(daedalus_items_vp9_intra_vert4_high)
+ONE(daedalus_items_vp9_intra_vert4_high__c_full)
+ONE(daedalus_items_vp9_intra_vert8_high)
+ONE(daedalus_items_vp9_intra_vert8_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_left16_high)
+ONE(daedalus_items_vp9_intra_vert_left16_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_left32_high)
+ONE(daedalus_items_vp9_intra_vert_left32_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_left4_high)
+ONE(daedalus_items_vp9_intra_vert_left4_high__c_full)
+ONE(daedalus_items_vp9_intra_vert_left8_high)
+ONE(daedalus_items_vp9_intra_vert_left8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_edge16_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge32_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge4_high__neon_full)
+ONE(daedalus_items_vp9_intra_dc_edge8_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_left16_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_left32_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_left4_high__neon_full)
+ONE(daedalus_items_vp9_intra_down_left8_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor16_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor32_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor4_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor8_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up16_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up32_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up4_high__neon_full)
+ONE(daedalus_items_vp9_intra_hor_up8_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert16_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert32_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert4_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert8_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left16_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left32_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left4_high__neon_full)
+ONE(daedalus_items_vp9_intra_vert_left8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_edge16_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge32_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge4_high__vector_full)
+ONE(daedalus_items_vp9_intra_dc_edge8_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_left16_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_left32_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_left4_high__vector_full)
+ONE(daedalus_items_vp9_intra_down_left8_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor16_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor32_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor4_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor8_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up16_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up32_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up4_high__vector_full)
+ONE(daedalus_items_vp9_intra_hor_up8_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert16_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert32_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert4_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert8_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left16_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left32_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left4_high__vector_full)
+ONE(daedalus_items_vp9_intra_vert_left8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none16_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none16)
+ONE(daedalus_items_vp9_intra_dc_none16__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none16__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none16__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none16_high)
+ONE(daedalus_items_vp9_intra_dc_none16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none32_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none32)
+ONE(daedalus_items_vp9_intra_dc_none32__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none32__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none32__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none32_high)
+ONE(daedalus_items_vp9_intra_dc_none32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none32_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none4_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none4)
+ONE(daedalus_items_vp9_intra_dc_none4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none4__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none4__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none4_high)
+ONE(daedalus_items_vp9_intra_dc_none4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none4_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none4_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none8_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none8)
+ONE(daedalus_items_vp9_intra_dc_none8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none8__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_intra_dc_none8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_dc_none8_high)
+ONE(daedalus_items_vp9_intra_dc_none8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_dc_none8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_dc_none8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint16_t *)buffers[2].data, buffers[2].stride, steps[2], n_items, (const daedalus_vp9_intra_tm16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_tm16_high)
+ONE(daedalus_items_vp9_intra_tm16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_tm16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_tm16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint16_t *)buffers[2].data, buffers[2].stride, steps[2], n_items, (const daedalus_vp9_intra_tm32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_tm32_high)
+ONE(daedalus_items_vp9_intra_tm32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_tm32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_tm32_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint16_t *)buffers[2].data, buffers[2].stride, steps[2], n_items, (const daedalus_vp9_intra_tm4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_tm4_high)
+ONE(daedalus_items_vp9_intra_tm4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_tm4_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_tm4_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], (const uint16_t *)buffers[2].data, buffers[2].stride, steps[2], n_items, (const daedalus_vp9_intra_tm8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_intra_tm8_high)
+ONE(daedalus_items_vp9_intra_tm8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_intra_tm8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_intra_tm8_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iwht4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_iwht4_high)
+ONE(daedalus_items_vp9_iwht4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_iwht4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_iwht4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (int32_t *)buffers[1].data, n_items, (const daedalus_vp9_iwht4_high_meta *)meta, meta_step); }
+ONE(daedalus_clearing_items_vp9_iwht4_high)
+ONE(daedalus_clearing_items_vp9_iwht4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_clearing_items_vp9_iwht4_high__neon_full_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_clearing_items_vp9_iwht4_high__vector_full_x2)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf1616_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf1616_h)
+ONE(daedalus_items_vp9_lpf1616_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf1616_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf1616_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf1616_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf1616_high_h)
+ONE(daedalus_items_vp9_lpf1616_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf1616_high_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf1616_high_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf1616_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf1616_high_v)
+ONE(daedalus_items_vp9_lpf1616_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf1616_high_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf1616_high_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf1616_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf1616_v)
+ONE(daedalus_items_vp9_lpf1616_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf1616_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf1616_v__vector_full)
 #endif
 #undef ONE
 
@@ -3405,6 +10278,28 @@ ONE(daedalus_items_vp9_lpf16_h__vector_full_branch_early)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_high_h)
+ONE(daedalus_items_vp9_lpf16_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf16_high_h__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf16_high_h__vector_full_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf16_high_v)
+ONE(daedalus_items_vp9_lpf16_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf16_high_v__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf16_high_v__vector_full_early)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf16_v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf16_v)
 ONE(daedalus_items_vp9_lpf16_v__c_full)
@@ -3414,6 +10309,94 @@ ONE(daedalus_items_vp9_lpf16_v__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_lpf16_v__vector_full_branch_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf44_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf44_h)
+ONE(daedalus_items_vp9_lpf44_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf44_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf44_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf44_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf44_high_h)
+ONE(daedalus_items_vp9_lpf44_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf44_high_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf44_high_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf44_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf44_high_v)
+ONE(daedalus_items_vp9_lpf44_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf44_high_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf44_high_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf44_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf44_v)
+ONE(daedalus_items_vp9_lpf44_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf44_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf44_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf48_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf48_h)
+ONE(daedalus_items_vp9_lpf48_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf48_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf48_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf48_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf48_high_h)
+ONE(daedalus_items_vp9_lpf48_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf48_high_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf48_high_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf48_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf48_high_v)
+ONE(daedalus_items_vp9_lpf48_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf48_high_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf48_high_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf48_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf48_v)
+ONE(daedalus_items_vp9_lpf48_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf48_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf48_v__vector_full)
 #endif
 #undef ONE
 
@@ -3430,6 +10413,28 @@ ONE(daedalus_items_vp9_lpf4_h__vector_full_early)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf4_high_h)
+ONE(daedalus_items_vp9_lpf4_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf4_high_h__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf4_high_h__vector_full_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf4_high_v)
+ONE(daedalus_items_vp9_lpf4_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf4_high_v__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf4_high_v__vector_full_early)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf4_v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf4_v)
 ONE(daedalus_items_vp9_lpf4_v__c_full)
@@ -3443,6 +10448,94 @@ ONE(daedalus_items_vp9_lpf4_v__vector_full_early)
 #endif
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf84_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf84_h)
+ONE(daedalus_items_vp9_lpf84_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf84_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf84_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf84_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf84_high_h)
+ONE(daedalus_items_vp9_lpf84_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf84_high_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf84_high_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf84_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf84_high_v)
+ONE(daedalus_items_vp9_lpf84_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf84_high_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf84_high_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf84_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf84_v)
+ONE(daedalus_items_vp9_lpf84_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf84_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf84_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf88_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf88_h)
+ONE(daedalus_items_vp9_lpf88_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf88_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf88_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf88_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf88_high_h)
+ONE(daedalus_items_vp9_lpf88_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf88_high_h__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf88_high_h__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf88_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf88_high_v)
+ONE(daedalus_items_vp9_lpf88_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf88_high_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf88_high_v__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf88_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf88_v)
+ONE(daedalus_items_vp9_lpf88_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf88_v__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf88_v__vector_full)
+#endif
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_lpf8_h)
 ONE(daedalus_items_vp9_lpf8_h__c_full)
@@ -3452,6 +10545,28 @@ ONE(daedalus_items_vp9_lpf8_h__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_lpf8_h__vector_full_branch_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_high_h_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf8_high_h)
+ONE(daedalus_items_vp9_lpf8_high_h__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf8_high_h__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf8_high_h__vector_full_early)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], n_items, (const daedalus_vp9_lpf8_high_v_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_lpf8_high_v)
+ONE(daedalus_items_vp9_lpf8_high_v__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_lpf8_high_v__neon_full_early)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_lpf8_high_v__vector_full_early)
 #endif
 #undef ONE
 
@@ -3523,6 +10638,54 @@ ONE(daedalus_tall_vp9_mc_16h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16h_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16h_avg_high)
+ONE(daedalus_items_vp9_mc_16h_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16h_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16h_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16h_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16h_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16h_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_16h_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16h_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16h_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16h_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16h_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16h_high)
+ONE(daedalus_items_vp9_mc_16h_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16h_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16h_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16h_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16h_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16h_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16h_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16h_high_meta *)meta)->mx, ((const daedalus_vp9_mc_16h_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16h_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16h_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16h_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16hv)
 ONE(daedalus_items_vp9_mc_16hv__c_sub8)
@@ -3579,6 +10742,54 @@ ONE(daedalus_tall_vp9_mc_16hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16hv_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16hv_avg_high)
+ONE(daedalus_items_vp9_mc_16hv_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16hv_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16hv_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16hv_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16hv_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16hv_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_16hv_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16hv_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16hv_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16hv_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16hv_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16hv_high)
+ONE(daedalus_items_vp9_mc_16hv_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16hv_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16hv_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16hv_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16hv_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16hv_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16hv_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16hv_high_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_high_meta *)meta)->my, ((const daedalus_vp9_mc_16hv_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16hv_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16hv_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16hv_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_16v)
 ONE(daedalus_items_vp9_mc_16v__c_sub8)
@@ -3629,6 +10840,54 @@ ONE(daedalus_tall_vp9_mc_16v_avg__vector_sub8)
 #endif
 ONE(daedalus_tall_vp9_mc_16v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_16v_avg__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16v_avg_high)
+ONE(daedalus_items_vp9_mc_16v_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16v_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16v_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16v_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16v_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16v_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_16v_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16v_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16v_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16v_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_16v_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_16v_high)
+ONE(daedalus_items_vp9_mc_16v_high__c_rows8)
+ONE(daedalus_items_vp9_mc_16v_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_16v_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_16v_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_16v_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_16v_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_16v_high_meta *)meta)->filter, ((const daedalus_vp9_mc_16v_high_meta *)meta)->my, ((const daedalus_vp9_mc_16v_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_16v_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_16v_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_16v_high__c_rows8)
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_meta *)meta, meta_step); }
@@ -3687,6 +10946,54 @@ ONE(daedalus_tall_vp9_mc_32h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32h_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32h_avg_high)
+ONE(daedalus_items_vp9_mc_32h_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32h_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32h_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32h_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32h_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32h_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_32h_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32h_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32h_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32h_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32h_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32h_high)
+ONE(daedalus_items_vp9_mc_32h_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32h_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32h_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32h_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32h_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32h_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32h_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32h_high_meta *)meta)->mx, ((const daedalus_vp9_mc_32h_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32h_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32h_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32h_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32hv)
 ONE(daedalus_items_vp9_mc_32hv__c_sub8)
@@ -3743,6 +11050,54 @@ ONE(daedalus_tall_vp9_mc_32hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32hv_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32hv_avg_high)
+ONE(daedalus_items_vp9_mc_32hv_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32hv_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32hv_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32hv_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32hv_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32hv_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_32hv_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32hv_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32hv_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32hv_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32hv_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32hv_high)
+ONE(daedalus_items_vp9_mc_32hv_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32hv_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32hv_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32hv_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32hv_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32hv_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32hv_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32hv_high_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_high_meta *)meta)->my, ((const daedalus_vp9_mc_32hv_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32hv_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32hv_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32hv_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_32v)
 ONE(daedalus_items_vp9_mc_32v__c_sub8)
@@ -3793,6 +11148,54 @@ ONE(daedalus_tall_vp9_mc_32v_avg__vector_sub8)
 #endif
 ONE(daedalus_tall_vp9_mc_32v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_32v_avg__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32v_avg_high)
+ONE(daedalus_items_vp9_mc_32v_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32v_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32v_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32v_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32v_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32v_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_32v_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32v_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32v_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32v_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_32v_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_32v_high)
+ONE(daedalus_items_vp9_mc_32v_high__c_rows8)
+ONE(daedalus_items_vp9_mc_32v_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_32v_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_32v_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_32v_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_32v_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_32v_high_meta *)meta)->filter, ((const daedalus_vp9_mc_32v_high_meta *)meta)->my, ((const daedalus_vp9_mc_32v_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_32v_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_32v_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_32v_high__c_rows8)
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_meta *)meta, meta_step); }
@@ -3859,6 +11262,60 @@ ONE(daedalus_tall_vp9_mc_4h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4h_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4h_avg_high)
+ONE(daedalus_items_vp9_mc_4h_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4h_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4h_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4h_avg_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4h_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4h_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4h_avg_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4h_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4h_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_4h_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4h_avg_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4h_avg_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4h_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4h_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4h_high)
+ONE(daedalus_items_vp9_mc_4h_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4h_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4h_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4h_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4h_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4h_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4h_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4h_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4h_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4h_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_high_meta *)meta)->mx, ((const daedalus_vp9_mc_4h_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4h_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4h_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4h_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4hv)
 ONE(daedalus_items_vp9_mc_4hv__c_sub8)
@@ -3923,6 +11380,60 @@ ONE(daedalus_tall_vp9_mc_4hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4hv_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4hv_avg_high)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4hv_avg_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4hv_avg_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4hv_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_4hv_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4hv_avg_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4hv_avg_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4hv_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4hv_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4hv_high)
+ONE(daedalus_items_vp9_mc_4hv_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4hv_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4hv_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4hv_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4hv_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4hv_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4hv_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4hv_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4hv_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4hv_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4hv_high_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_high_meta *)meta)->my, ((const daedalus_vp9_mc_4hv_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4hv_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4hv_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4hv_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_4v)
 ONE(daedalus_items_vp9_mc_4v__c_sub8)
@@ -3981,6 +11492,60 @@ ONE(daedalus_tall_vp9_mc_4v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_4v_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4v_avg_high)
+ONE(daedalus_items_vp9_mc_4v_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4v_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4v_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4v_avg_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4v_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4v_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4v_avg_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4v_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4v_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_4v_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4v_avg_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4v_avg_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4v_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_4v_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_4v_high)
+ONE(daedalus_items_vp9_mc_4v_high__c_rows8)
+ONE(daedalus_items_vp9_mc_4v_high__c_rows4)
+ONE(daedalus_items_vp9_mc_4v_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_4v_high__neon_rows8_x2)
+ONE(daedalus_items_vp9_mc_4v_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_4v_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_4v_high__vector_rows8_x2)
+ONE(daedalus_items_vp9_mc_4v_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_4v_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_4v_high_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_high_meta *)meta)->my, ((const daedalus_vp9_mc_4v_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_4v_high__neon_rows8_x2)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_4v_high__vector_rows8_x2)
+#endif
+ONE(daedalus_tall_vp9_mc_4v_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64h)
 ONE(daedalus_items_vp9_mc_64h__c_sub8)
@@ -4035,6 +11600,54 @@ ONE(daedalus_tall_vp9_mc_64h_avg__vector_sub8)
 #endif
 ONE(daedalus_tall_vp9_mc_64h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64h_avg__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64h_avg_high)
+ONE(daedalus_items_vp9_mc_64h_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64h_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64h_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64h_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64h_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64h_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_64h_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64h_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64h_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64h_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64h_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64h_high)
+ONE(daedalus_items_vp9_mc_64h_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64h_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64h_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64h_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64h_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64h_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64h_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64h_high_meta *)meta)->mx, ((const daedalus_vp9_mc_64h_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64h_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64h_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64h_high__c_rows8)
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_meta *)meta, meta_step); }
@@ -4093,6 +11706,54 @@ ONE(daedalus_tall_vp9_mc_64hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64hv_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64hv_avg_high)
+ONE(daedalus_items_vp9_mc_64hv_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64hv_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64hv_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64hv_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64hv_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64hv_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_64hv_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64hv_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64hv_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64hv_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64hv_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64hv_high)
+ONE(daedalus_items_vp9_mc_64hv_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64hv_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64hv_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64hv_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64hv_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64hv_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64hv_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64hv_high_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_high_meta *)meta)->my, ((const daedalus_vp9_mc_64hv_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64hv_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64hv_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64hv_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_64v)
 ONE(daedalus_items_vp9_mc_64v__c_sub8)
@@ -4143,6 +11804,54 @@ ONE(daedalus_tall_vp9_mc_64v_avg__vector_sub8)
 #endif
 ONE(daedalus_tall_vp9_mc_64v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_64v_avg__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64v_avg_high)
+ONE(daedalus_items_vp9_mc_64v_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64v_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64v_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64v_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64v_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64v_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_64v_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64v_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64v_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64v_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_64v_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_64v_high)
+ONE(daedalus_items_vp9_mc_64v_high__c_rows8)
+ONE(daedalus_items_vp9_mc_64v_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_64v_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_64v_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_64v_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_64v_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_64v_high_meta *)meta)->filter, ((const daedalus_vp9_mc_64v_high_meta *)meta)->my, ((const daedalus_vp9_mc_64v_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_64v_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_64v_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_64v_high__c_rows8)
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_meta *)meta, meta_step); }
@@ -4217,6 +11926,60 @@ ONE(daedalus_tall_vp9_mc_8h_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_8h_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8h_avg_high)
+ONE(daedalus_items_vp9_mc_8h_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8h_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8h_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8h_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8h_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8h_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8h_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_8h_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8h_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8h_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8h_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8h_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8h_high)
+ONE(daedalus_items_vp9_mc_8h_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8h_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8h_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8h_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8h_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8h_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8h_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8h_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8h_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8h_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_high_meta *)meta)->mx, ((const daedalus_vp9_mc_8h_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8h_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8h_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8h_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8hv)
 ONE(daedalus_items_vp9_mc_8hv__c_sub8)
@@ -4281,6 +12044,60 @@ ONE(daedalus_tall_vp9_mc_8hv_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_8hv_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8hv_avg_high)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8hv_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8hv_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8hv_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_avg_high_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_8hv_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8hv_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8hv_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8hv_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8hv_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8hv_high)
+ONE(daedalus_items_vp9_mc_8hv_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8hv_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8hv_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8hv_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8hv_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8hv_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8hv_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8hv_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8hv_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8hv_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8hv_high_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_high_meta *)meta)->my, ((const daedalus_vp9_mc_8hv_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8hv_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8hv_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8hv_high__c_rows8)
+#undef ONE
+
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_mc_8v)
 ONE(daedalus_items_vp9_mc_8v__c_sub8)
@@ -4339,6 +12156,280 @@ ONE(daedalus_tall_vp9_mc_8v_avg__c_sub8)
 ONE(daedalus_tall_vp9_mc_8v_avg__c_rows8)
 #undef ONE
 
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8v_avg_high)
+ONE(daedalus_items_vp9_mc_8v_avg_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8v_avg_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8v_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8v_avg_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8v_avg_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8v_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8v_avg_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8v_avg_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8v_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_avg_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_avg_high_meta *)meta)->my, ((const daedalus_vp9_mc_8v_avg_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8v_avg_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8v_avg_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8v_avg_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_mc_8v_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_mc_8v_high)
+ONE(daedalus_items_vp9_mc_8v_high__c_rows8)
+ONE(daedalus_items_vp9_mc_8v_high__c_rows4)
+ONE(daedalus_items_vp9_mc_8v_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_mc_8v_high__neon_rows8)
+ONE(daedalus_items_vp9_mc_8v_high__neon_rows4)
+ONE(daedalus_items_vp9_mc_8v_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_mc_8v_high__vector_rows8)
+ONE(daedalus_items_vp9_mc_8v_high__vector_rows4)
+ONE(daedalus_items_vp9_mc_8v_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { (void)steps; (void)meta_step; n_function((uint16_t *)buffers[0].data, buffers[0].stride, (const uint16_t *)buffers[1].data, buffers[1].stride, ((const daedalus_vp9_mc_8v_high_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_high_meta *)meta)->my, ((const daedalus_vp9_mc_8v_high_meta *)meta)->bits, n_items); }
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_tall_vp9_mc_8v_high__neon_rows8)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_tall_vp9_mc_8v_high__vector_rows8)
+#endif
+ONE(daedalus_tall_vp9_mc_8v_high__c_rows8)
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_16)
+ONE(daedalus_items_vp9_scaled_16__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_16_avg)
+ONE(daedalus_items_vp9_scaled_16_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_avg__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_avg__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_16_avg_high)
+ONE(daedalus_items_vp9_scaled_16_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_16_high)
+ONE(daedalus_items_vp9_scaled_16_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_32)
+ONE(daedalus_items_vp9_scaled_32__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_32_avg)
+ONE(daedalus_items_vp9_scaled_32_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_avg__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_avg__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_32_avg_high)
+ONE(daedalus_items_vp9_scaled_32_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_32_high)
+ONE(daedalus_items_vp9_scaled_32_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_4)
+ONE(daedalus_items_vp9_scaled_4__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_4_avg)
+ONE(daedalus_items_vp9_scaled_4_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_avg__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_avg__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_4_avg_high)
+ONE(daedalus_items_vp9_scaled_4_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_4_high)
+ONE(daedalus_items_vp9_scaled_4_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_64)
+ONE(daedalus_items_vp9_scaled_64__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_64_avg)
+ONE(daedalus_items_vp9_scaled_64_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_avg__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_avg__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_64_avg_high)
+ONE(daedalus_items_vp9_scaled_64_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_64_high)
+ONE(daedalus_items_vp9_scaled_64_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_8)
+ONE(daedalus_items_vp9_scaled_8__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_avg_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_8_avg)
+ONE(daedalus_items_vp9_scaled_8_avg__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_avg__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_avg__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_avg_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_8_avg_high)
+ONE(daedalus_items_vp9_scaled_8_avg_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_avg_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_avg_high__vector_full)
+#endif
+#undef ONE
+
+#define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_high_meta *)meta, meta_step); }
+ONE(daedalus_items_vp9_scaled_8_high)
+ONE(daedalus_items_vp9_scaled_8_high__c_full)
+#if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_high__neon_full)
+#endif
+#if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_high__vector_full)
+#endif
+#undef ONE
+
 const daedalus_items_entry daedalus_items_entries[] = {
   { "av1_cdef8", call_daedalus_items_av1_cdef8, NULL, NULL },
   { "daedalus_av1_cdef8__c_inpri", call_daedalus_items_av1_cdef8__c_inpri, NULL, NULL },
@@ -4370,68 +12461,137 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__c_rows8", call_daedalus_items_vp9_avg16__c_rows8, NULL,
       call_daedalus_tall_vp9_avg16__c_rows8 },
   { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
+  { "vp9_avg16_high", call_daedalus_items_vp9_avg16_high, NULL, NULL },
+  { "daedalus_vp9_avg16_high__c_rows8", call_daedalus_items_vp9_avg16_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg16_high__c_rows8 },
+  { "daedalus_vp9_avg16_high__c_full", call_daedalus_items_vp9_avg16_high__c_full, NULL, NULL },
   { "vp9_avg32", call_daedalus_items_vp9_avg32, NULL, NULL },
   { "daedalus_vp9_avg32__c_rows8", call_daedalus_items_vp9_avg32__c_rows8, NULL,
       call_daedalus_tall_vp9_avg32__c_rows8 },
   { "daedalus_vp9_avg32__c_full", call_daedalus_items_vp9_avg32__c_full, NULL, NULL },
+  { "vp9_avg32_high", call_daedalus_items_vp9_avg32_high, NULL, NULL },
+  { "daedalus_vp9_avg32_high__c_rows8", call_daedalus_items_vp9_avg32_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg32_high__c_rows8 },
+  { "daedalus_vp9_avg32_high__c_full", call_daedalus_items_vp9_avg32_high__c_full, NULL, NULL },
   { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
   { "daedalus_vp9_avg4__c_rows8", call_daedalus_items_vp9_avg4__c_rows8, NULL,
       call_daedalus_tall_vp9_avg4__c_rows8 },
   { "daedalus_vp9_avg4__c_rows4", call_daedalus_items_vp9_avg4__c_rows4, NULL, NULL },
   { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL, NULL },
+  { "vp9_avg4_high", call_daedalus_items_vp9_avg4_high, NULL, NULL },
+  { "daedalus_vp9_avg4_high__c_rows8", call_daedalus_items_vp9_avg4_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg4_high__c_rows8 },
+  { "daedalus_vp9_avg4_high__c_rows4", call_daedalus_items_vp9_avg4_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_avg4_high__c_full", call_daedalus_items_vp9_avg4_high__c_full, NULL, NULL },
   { "vp9_avg64", call_daedalus_items_vp9_avg64, NULL, NULL },
   { "daedalus_vp9_avg64__c_rows8", call_daedalus_items_vp9_avg64__c_rows8, NULL,
       call_daedalus_tall_vp9_avg64__c_rows8 },
   { "daedalus_vp9_avg64__c_full", call_daedalus_items_vp9_avg64__c_full, NULL, NULL },
+  { "vp9_avg64_high", call_daedalus_items_vp9_avg64_high, NULL, NULL },
+  { "daedalus_vp9_avg64_high__c_rows8", call_daedalus_items_vp9_avg64_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg64_high__c_rows8 },
+  { "daedalus_vp9_avg64_high__c_full", call_daedalus_items_vp9_avg64_high__c_full, NULL, NULL },
   { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL, NULL },
   { "daedalus_vp9_avg8__c_rows8", call_daedalus_items_vp9_avg8__c_rows8, NULL,
       call_daedalus_tall_vp9_avg8__c_rows8 },
   { "daedalus_vp9_avg8__c_rows4", call_daedalus_items_vp9_avg8__c_rows4, NULL, NULL },
   { "daedalus_vp9_avg8__c_full", call_daedalus_items_vp9_avg8__c_full, NULL, NULL },
+  { "vp9_avg8_high", call_daedalus_items_vp9_avg8_high, NULL, NULL },
+  { "daedalus_vp9_avg8_high__c_rows8", call_daedalus_items_vp9_avg8_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg8_high__c_rows8 },
+  { "daedalus_vp9_avg8_high__c_rows4", call_daedalus_items_vp9_avg8_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_avg8_high__c_full", call_daedalus_items_vp9_avg8_high__c_full, NULL, NULL },
   { "vp9_copy16", call_daedalus_items_vp9_copy16, NULL, NULL },
   { "daedalus_vp9_copy16__c_rows8", call_daedalus_items_vp9_copy16__c_rows8, NULL,
       call_daedalus_tall_vp9_copy16__c_rows8 },
   { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL, NULL },
+  { "vp9_copy16_high", call_daedalus_items_vp9_copy16_high, NULL, NULL },
+  { "daedalus_vp9_copy16_high__c_rows8", call_daedalus_items_vp9_copy16_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy16_high__c_rows8 },
+  { "daedalus_vp9_copy16_high__c_full", call_daedalus_items_vp9_copy16_high__c_full, NULL, NULL },
   { "vp9_copy32", call_daedalus_items_vp9_copy32, NULL, NULL },
   { "daedalus_vp9_copy32__c_rows8", call_daedalus_items_vp9_copy32__c_rows8, NULL,
       call_daedalus_tall_vp9_copy32__c_rows8 },
   { "daedalus_vp9_copy32__c_full", call_daedalus_items_vp9_copy32__c_full, NULL, NULL },
+  { "vp9_copy32_high", call_daedalus_items_vp9_copy32_high, NULL, NULL },
+  { "daedalus_vp9_copy32_high__c_rows8", call_daedalus_items_vp9_copy32_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy32_high__c_rows8 },
+  { "daedalus_vp9_copy32_high__c_full", call_daedalus_items_vp9_copy32_high__c_full, NULL, NULL },
   { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL, NULL },
   { "daedalus_vp9_copy4__c_rows8", call_daedalus_items_vp9_copy4__c_rows8, NULL,
       call_daedalus_tall_vp9_copy4__c_rows8 },
   { "daedalus_vp9_copy4__c_rows4", call_daedalus_items_vp9_copy4__c_rows4, NULL, NULL },
   { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL, NULL },
+  { "vp9_copy4_high", call_daedalus_items_vp9_copy4_high, NULL, NULL },
+  { "daedalus_vp9_copy4_high__c_rows8", call_daedalus_items_vp9_copy4_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy4_high__c_rows8 },
+  { "daedalus_vp9_copy4_high__c_rows4", call_daedalus_items_vp9_copy4_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_copy4_high__c_full", call_daedalus_items_vp9_copy4_high__c_full, NULL, NULL },
   { "vp9_copy64", call_daedalus_items_vp9_copy64, NULL, NULL },
   { "daedalus_vp9_copy64__c_rows8", call_daedalus_items_vp9_copy64__c_rows8, NULL,
       call_daedalus_tall_vp9_copy64__c_rows8 },
   { "daedalus_vp9_copy64__c_full", call_daedalus_items_vp9_copy64__c_full, NULL, NULL },
+  { "vp9_copy64_high", call_daedalus_items_vp9_copy64_high, NULL, NULL },
+  { "daedalus_vp9_copy64_high__c_rows8", call_daedalus_items_vp9_copy64_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy64_high__c_rows8 },
+  { "daedalus_vp9_copy64_high__c_full", call_daedalus_items_vp9_copy64_high__c_full, NULL, NULL },
   { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL, NULL },
   { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL,
       call_daedalus_tall_vp9_copy8__c_rows8 },
   { "daedalus_vp9_copy8__c_rows4", call_daedalus_items_vp9_copy8__c_rows4, NULL, NULL },
   { "daedalus_vp9_copy8__c_full", call_daedalus_items_vp9_copy8__c_full, NULL, NULL },
+  { "vp9_copy8_high", call_daedalus_items_vp9_copy8_high, NULL, NULL },
+  { "daedalus_vp9_copy8_high__c_rows8", call_daedalus_items_vp9_copy8_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy8_high__c_rows8 },
+  { "daedalus_vp9_copy8_high__c_rows4", call_daedalus_items_vp9_copy8_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_copy8_high__c_full", call_daedalus_items_vp9_copy8_high__c_full, NULL, NULL },
   { "vp9_iadst16", call_daedalus_items_vp9_iadst16, call_daedalus_clearing_items_vp9_iadst16,
       NULL },
   { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full,
       call_daedalus_clearing_items_vp9_iadst16__c_full, NULL },
+  { "vp9_iadst16_high", call_daedalus_items_vp9_iadst16_high,
+      call_daedalus_clearing_items_vp9_iadst16_high, NULL },
+  { "daedalus_vp9_iadst16_high__c_full", call_daedalus_items_vp9_iadst16_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst16_high__c_full, NULL },
   { "vp9_iadst16_idct16", call_daedalus_items_vp9_iadst16_idct16,
       call_daedalus_clearing_items_vp9_iadst16_idct16, NULL },
   { "daedalus_vp9_iadst16_idct16__c_full", call_daedalus_items_vp9_iadst16_idct16__c_full,
       call_daedalus_clearing_items_vp9_iadst16_idct16__c_full, NULL },
+  { "vp9_iadst16_idct16_high", call_daedalus_items_vp9_iadst16_idct16_high,
+      call_daedalus_clearing_items_vp9_iadst16_idct16_high, NULL },
+  { "daedalus_vp9_iadst16_idct16_high__c_full",
+      call_daedalus_items_vp9_iadst16_idct16_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst16_idct16_high__c_full, NULL },
   { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4, NULL },
   { "daedalus_vp9_iadst4__c_full", call_daedalus_items_vp9_iadst4__c_full,
       call_daedalus_clearing_items_vp9_iadst4__c_full, NULL },
+  { "vp9_iadst4_high", call_daedalus_items_vp9_iadst4_high,
+      call_daedalus_clearing_items_vp9_iadst4_high, NULL },
+  { "daedalus_vp9_iadst4_high__c_full", call_daedalus_items_vp9_iadst4_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst4_high__c_full, NULL },
   { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
       call_daedalus_clearing_items_vp9_iadst4_idct4, NULL },
   { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
       call_daedalus_clearing_items_vp9_iadst4_idct4__c_full, NULL },
+  { "vp9_iadst4_idct4_high", call_daedalus_items_vp9_iadst4_idct4_high,
+      call_daedalus_clearing_items_vp9_iadst4_idct4_high, NULL },
+  { "daedalus_vp9_iadst4_idct4_high__c_full", call_daedalus_items_vp9_iadst4_idct4_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst4_idct4_high__c_full, NULL },
   { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8, NULL },
   { "daedalus_vp9_iadst8__c_full", call_daedalus_items_vp9_iadst8__c_full,
       call_daedalus_clearing_items_vp9_iadst8__c_full, NULL },
+  { "vp9_iadst8_high", call_daedalus_items_vp9_iadst8_high,
+      call_daedalus_clearing_items_vp9_iadst8_high, NULL },
+  { "daedalus_vp9_iadst8_high__c_full", call_daedalus_items_vp9_iadst8_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst8_high__c_full, NULL },
   { "vp9_iadst8_idct8", call_daedalus_items_vp9_iadst8_idct8,
       call_daedalus_clearing_items_vp9_iadst8_idct8, NULL },
   { "daedalus_vp9_iadst8_idct8__c_full", call_daedalus_items_vp9_iadst8_idct8__c_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__c_full, NULL },
+  { "vp9_iadst8_idct8_high", call_daedalus_items_vp9_iadst8_idct8_high,
+      call_daedalus_clearing_items_vp9_iadst8_idct8_high, NULL },
+  { "daedalus_vp9_iadst8_idct8_high__c_full", call_daedalus_items_vp9_iadst8_idct8_high__c_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8_high__c_full, NULL },
   { "vp9_idct16", call_daedalus_items_vp9_idct16, call_daedalus_clearing_items_vp9_idct16, NULL },
   { "daedalus_vp9_idct16__c_dc", call_daedalus_items_vp9_idct16__c_dc,
       call_daedalus_clearing_items_vp9_idct16__c_dc, NULL },
@@ -4441,10 +12601,25 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct16__c_eob38, NULL },
   { "daedalus_vp9_idct16__c_full", call_daedalus_items_vp9_idct16__c_full,
       call_daedalus_clearing_items_vp9_idct16__c_full, NULL },
+  { "vp9_idct16_high", call_daedalus_items_vp9_idct16_high,
+      call_daedalus_clearing_items_vp9_idct16_high, NULL },
+  { "daedalus_vp9_idct16_high__c_dc", call_daedalus_items_vp9_idct16_high__c_dc,
+      call_daedalus_clearing_items_vp9_idct16_high__c_dc, NULL },
+  { "daedalus_vp9_idct16_high__c_eob10", call_daedalus_items_vp9_idct16_high__c_eob10,
+      call_daedalus_clearing_items_vp9_idct16_high__c_eob10, NULL },
+  { "daedalus_vp9_idct16_high__c_eob38", call_daedalus_items_vp9_idct16_high__c_eob38,
+      call_daedalus_clearing_items_vp9_idct16_high__c_eob38, NULL },
+  { "daedalus_vp9_idct16_high__c_full", call_daedalus_items_vp9_idct16_high__c_full,
+      call_daedalus_clearing_items_vp9_idct16_high__c_full, NULL },
   { "vp9_idct16_iadst16", call_daedalus_items_vp9_idct16_iadst16,
       call_daedalus_clearing_items_vp9_idct16_iadst16, NULL },
   { "daedalus_vp9_idct16_iadst16__c_full", call_daedalus_items_vp9_idct16_iadst16__c_full,
       call_daedalus_clearing_items_vp9_idct16_iadst16__c_full, NULL },
+  { "vp9_idct16_iadst16_high", call_daedalus_items_vp9_idct16_iadst16_high,
+      call_daedalus_clearing_items_vp9_idct16_iadst16_high, NULL },
+  { "daedalus_vp9_idct16_iadst16_high__c_full",
+      call_daedalus_items_vp9_idct16_iadst16_high__c_full,
+      call_daedalus_clearing_items_vp9_idct16_iadst16_high__c_full, NULL },
   { "vp9_idct32", call_daedalus_items_vp9_idct32, call_daedalus_clearing_items_vp9_idct32, NULL },
   { "daedalus_vp9_idct32__c_dc", call_daedalus_items_vp9_idct32__c_dc,
       call_daedalus_clearing_items_vp9_idct32__c_dc, NULL },
@@ -4454,15 +12629,35 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct32__c_eob135, NULL },
   { "daedalus_vp9_idct32__c_full", call_daedalus_items_vp9_idct32__c_full,
       call_daedalus_clearing_items_vp9_idct32__c_full, NULL },
+  { "vp9_idct32_high", call_daedalus_items_vp9_idct32_high,
+      call_daedalus_clearing_items_vp9_idct32_high, NULL },
+  { "daedalus_vp9_idct32_high__c_dc", call_daedalus_items_vp9_idct32_high__c_dc,
+      call_daedalus_clearing_items_vp9_idct32_high__c_dc, NULL },
+  { "daedalus_vp9_idct32_high__c_eob34", call_daedalus_items_vp9_idct32_high__c_eob34,
+      call_daedalus_clearing_items_vp9_idct32_high__c_eob34, NULL },
+  { "daedalus_vp9_idct32_high__c_eob135", call_daedalus_items_vp9_idct32_high__c_eob135,
+      call_daedalus_clearing_items_vp9_idct32_high__c_eob135, NULL },
+  { "daedalus_vp9_idct32_high__c_full", call_daedalus_items_vp9_idct32_high__c_full,
+      call_daedalus_clearing_items_vp9_idct32_high__c_full, NULL },
   { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4, NULL },
   { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
       call_daedalus_clearing_items_vp9_idct4__c_dc, NULL },
   { "daedalus_vp9_idct4__c_full", call_daedalus_items_vp9_idct4__c_full,
       call_daedalus_clearing_items_vp9_idct4__c_full, NULL },
+  { "vp9_idct4_high", call_daedalus_items_vp9_idct4_high,
+      call_daedalus_clearing_items_vp9_idct4_high, NULL },
+  { "daedalus_vp9_idct4_high__c_dc", call_daedalus_items_vp9_idct4_high__c_dc,
+      call_daedalus_clearing_items_vp9_idct4_high__c_dc, NULL },
+  { "daedalus_vp9_idct4_high__c_full", call_daedalus_items_vp9_idct4_high__c_full,
+      call_daedalus_clearing_items_vp9_idct4_high__c_full, NULL },
   { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
       call_daedalus_clearing_items_vp9_idct4_iadst4, NULL },
   { "daedalus_vp9_idct4_iadst4__c_full", call_daedalus_items_vp9_idct4_iadst4__c_full,
       call_daedalus_clearing_items_vp9_idct4_iadst4__c_full, NULL },
+  { "vp9_idct4_iadst4_high", call_daedalus_items_vp9_idct4_iadst4_high,
+      call_daedalus_clearing_items_vp9_idct4_iadst4_high, NULL },
+  { "daedalus_vp9_idct4_iadst4_high__c_full", call_daedalus_items_vp9_idct4_iadst4_high__c_full,
+      call_daedalus_clearing_items_vp9_idct4_iadst4_high__c_full, NULL },
   { "vp9_idct8", call_daedalus_items_vp9_idct8, call_daedalus_clearing_items_vp9_idct8, NULL },
   { "daedalus_vp9_idct8__c_dc", call_daedalus_items_vp9_idct8__c_dc,
       call_daedalus_clearing_items_vp9_idct8__c_dc, NULL },
@@ -4470,29 +12665,365 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct8__c_eob12, NULL },
   { "daedalus_vp9_idct8__c_full", call_daedalus_items_vp9_idct8__c_full,
       call_daedalus_clearing_items_vp9_idct8__c_full, NULL },
-  { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL, NULL },
-  { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL, NULL },
+  { "vp9_idct8_high", call_daedalus_items_vp9_idct8_high,
+      call_daedalus_clearing_items_vp9_idct8_high, NULL },
+  { "daedalus_vp9_idct8_high__c_dc", call_daedalus_items_vp9_idct8_high__c_dc,
+      call_daedalus_clearing_items_vp9_idct8_high__c_dc, NULL },
+  { "daedalus_vp9_idct8_high__c_eob12", call_daedalus_items_vp9_idct8_high__c_eob12,
+      call_daedalus_clearing_items_vp9_idct8_high__c_eob12, NULL },
+  { "daedalus_vp9_idct8_high__c_full", call_daedalus_items_vp9_idct8_high__c_full,
+      call_daedalus_clearing_items_vp9_idct8_high__c_full, NULL },
   { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
       call_daedalus_clearing_items_vp9_idct8_iadst8, NULL },
   { "daedalus_vp9_idct8_iadst8__c_full", call_daedalus_items_vp9_idct8_iadst8__c_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__c_full, NULL },
+  { "vp9_idct8_iadst8_high", call_daedalus_items_vp9_idct8_iadst8_high,
+      call_daedalus_clearing_items_vp9_idct8_iadst8_high, NULL },
+  { "daedalus_vp9_idct8_iadst8_high__c_full", call_daedalus_items_vp9_idct8_iadst8_high__c_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8_high__c_full, NULL },
+  { "vp9_intra_dc16", call_daedalus_items_vp9_intra_dc16, NULL, NULL },
+  { "daedalus_vp9_intra_dc16__c_full", call_daedalus_items_vp9_intra_dc16__c_full, NULL, NULL },
+  { "vp9_intra_dc16_high", call_daedalus_items_vp9_intra_dc16_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc16_high__c_full", call_daedalus_items_vp9_intra_dc16_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc32", call_daedalus_items_vp9_intra_dc32, NULL, NULL },
+  { "daedalus_vp9_intra_dc32__c_full", call_daedalus_items_vp9_intra_dc32__c_full, NULL, NULL },
+  { "vp9_intra_dc32_high", call_daedalus_items_vp9_intra_dc32_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc32_high__c_full", call_daedalus_items_vp9_intra_dc32_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc4", call_daedalus_items_vp9_intra_dc4, NULL, NULL },
+  { "daedalus_vp9_intra_dc4__c_full", call_daedalus_items_vp9_intra_dc4__c_full, NULL, NULL },
+  { "vp9_intra_dc4_high", call_daedalus_items_vp9_intra_dc4_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc4_high__c_full", call_daedalus_items_vp9_intra_dc4_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc8", call_daedalus_items_vp9_intra_dc8, NULL, NULL },
+  { "daedalus_vp9_intra_dc8__c_full", call_daedalus_items_vp9_intra_dc8__c_full, NULL, NULL },
+  { "vp9_intra_dc8_high", call_daedalus_items_vp9_intra_dc8_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc8_high__c_full", call_daedalus_items_vp9_intra_dc8_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_edge16", call_daedalus_items_vp9_intra_dc_edge16, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16__c_full", call_daedalus_items_vp9_intra_dc_edge16__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_edge16_high", call_daedalus_items_vp9_intra_dc_edge16_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16_high__c_full",
+      call_daedalus_items_vp9_intra_dc_edge16_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_edge32", call_daedalus_items_vp9_intra_dc_edge32, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32__c_full", call_daedalus_items_vp9_intra_dc_edge32__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_edge32_high", call_daedalus_items_vp9_intra_dc_edge32_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32_high__c_full",
+      call_daedalus_items_vp9_intra_dc_edge32_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_edge4", call_daedalus_items_vp9_intra_dc_edge4, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4__c_full", call_daedalus_items_vp9_intra_dc_edge4__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_edge4_high", call_daedalus_items_vp9_intra_dc_edge4_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4_high__c_full",
+      call_daedalus_items_vp9_intra_dc_edge4_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_edge8", call_daedalus_items_vp9_intra_dc_edge8, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8__c_full", call_daedalus_items_vp9_intra_dc_edge8__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_edge8_high", call_daedalus_items_vp9_intra_dc_edge8_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8_high__c_full",
+      call_daedalus_items_vp9_intra_dc_edge8_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_none16", call_daedalus_items_vp9_intra_dc_none16, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16__c_full", call_daedalus_items_vp9_intra_dc_none16__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_none16_high", call_daedalus_items_vp9_intra_dc_none16_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16_high__c_full",
+      call_daedalus_items_vp9_intra_dc_none16_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_none32", call_daedalus_items_vp9_intra_dc_none32, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32__c_full", call_daedalus_items_vp9_intra_dc_none32__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_none32_high", call_daedalus_items_vp9_intra_dc_none32_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32_high__c_full",
+      call_daedalus_items_vp9_intra_dc_none32_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_none4", call_daedalus_items_vp9_intra_dc_none4, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4__c_full", call_daedalus_items_vp9_intra_dc_none4__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_none4_high", call_daedalus_items_vp9_intra_dc_none4_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4_high__c_full",
+      call_daedalus_items_vp9_intra_dc_none4_high__c_full, NULL, NULL },
+  { "vp9_intra_dc_none8", call_daedalus_items_vp9_intra_dc_none8, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8__c_full", call_daedalus_items_vp9_intra_dc_none8__c_full, NULL,
+      NULL },
+  { "vp9_intra_dc_none8_high", call_daedalus_items_vp9_intra_dc_none8_high, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8_high__c_full",
+      call_daedalus_items_vp9_intra_dc_none8_high__c_full, NULL, NULL },
+  { "vp9_intra_down_left16", call_daedalus_items_vp9_intra_down_left16, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16__c_full", call_daedalus_items_vp9_intra_down_left16__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_left16_high", call_daedalus_items_vp9_intra_down_left16_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16_high__c_full",
+      call_daedalus_items_vp9_intra_down_left16_high__c_full, NULL, NULL },
+  { "vp9_intra_down_left32", call_daedalus_items_vp9_intra_down_left32, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32__c_full", call_daedalus_items_vp9_intra_down_left32__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_left32_high", call_daedalus_items_vp9_intra_down_left32_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32_high__c_full",
+      call_daedalus_items_vp9_intra_down_left32_high__c_full, NULL, NULL },
+  { "vp9_intra_down_left4", call_daedalus_items_vp9_intra_down_left4, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4__c_full", call_daedalus_items_vp9_intra_down_left4__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_left4_high", call_daedalus_items_vp9_intra_down_left4_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4_high__c_full",
+      call_daedalus_items_vp9_intra_down_left4_high__c_full, NULL, NULL },
+  { "vp9_intra_down_left8", call_daedalus_items_vp9_intra_down_left8, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8__c_full", call_daedalus_items_vp9_intra_down_left8__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_left8_high", call_daedalus_items_vp9_intra_down_left8_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8_high__c_full",
+      call_daedalus_items_vp9_intra_down_left8_high__c_full, NULL, NULL },
+  { "vp9_intra_down_right16", call_daedalus_items_vp9_intra_down_right16, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16__c_full", call_daedalus_items_vp9_intra_down_right16__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_right16_high", call_daedalus_items_vp9_intra_down_right16_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16_high__c_full",
+      call_daedalus_items_vp9_intra_down_right16_high__c_full, NULL, NULL },
+  { "vp9_intra_down_right32", call_daedalus_items_vp9_intra_down_right32, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32__c_full", call_daedalus_items_vp9_intra_down_right32__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_right32_high", call_daedalus_items_vp9_intra_down_right32_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32_high__c_full",
+      call_daedalus_items_vp9_intra_down_right32_high__c_full, NULL, NULL },
+  { "vp9_intra_down_right4", call_daedalus_items_vp9_intra_down_right4, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4__c_full", call_daedalus_items_vp9_intra_down_right4__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_right4_high", call_daedalus_items_vp9_intra_down_right4_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4_high__c_full",
+      call_daedalus_items_vp9_intra_down_right4_high__c_full, NULL, NULL },
+  { "vp9_intra_down_right8", call_daedalus_items_vp9_intra_down_right8, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8__c_full", call_daedalus_items_vp9_intra_down_right8__c_full,
+      NULL, NULL },
+  { "vp9_intra_down_right8_high", call_daedalus_items_vp9_intra_down_right8_high, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8_high__c_full",
+      call_daedalus_items_vp9_intra_down_right8_high__c_full, NULL, NULL },
+  { "vp9_intra_hor16", call_daedalus_items_vp9_intra_hor16, NULL, NULL },
+  { "daedalus_vp9_intra_hor16__c_full", call_daedalus_items_vp9_intra_hor16__c_full, NULL, NULL },
+  { "vp9_intra_hor16_high", call_daedalus_items_vp9_intra_hor16_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor16_high__c_full", call_daedalus_items_vp9_intra_hor16_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_hor32", call_daedalus_items_vp9_intra_hor32, NULL, NULL },
+  { "daedalus_vp9_intra_hor32__c_full", call_daedalus_items_vp9_intra_hor32__c_full, NULL, NULL },
+  { "vp9_intra_hor32_high", call_daedalus_items_vp9_intra_hor32_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor32_high__c_full", call_daedalus_items_vp9_intra_hor32_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_hor4", call_daedalus_items_vp9_intra_hor4, NULL, NULL },
+  { "daedalus_vp9_intra_hor4__c_full", call_daedalus_items_vp9_intra_hor4__c_full, NULL, NULL },
+  { "vp9_intra_hor4_high", call_daedalus_items_vp9_intra_hor4_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor4_high__c_full", call_daedalus_items_vp9_intra_hor4_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor8", call_daedalus_items_vp9_intra_hor8, NULL, NULL },
+  { "daedalus_vp9_intra_hor8__c_full", call_daedalus_items_vp9_intra_hor8__c_full, NULL, NULL },
+  { "vp9_intra_hor8_high", call_daedalus_items_vp9_intra_hor8_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor8_high__c_full", call_daedalus_items_vp9_intra_hor8_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_down16", call_daedalus_items_vp9_intra_hor_down16, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16__c_full", call_daedalus_items_vp9_intra_hor_down16__c_full,
+      NULL, NULL },
+  { "vp9_intra_hor_down16_high", call_daedalus_items_vp9_intra_hor_down16_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16_high__c_full",
+      call_daedalus_items_vp9_intra_hor_down16_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_down32", call_daedalus_items_vp9_intra_hor_down32, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32__c_full", call_daedalus_items_vp9_intra_hor_down32__c_full,
+      NULL, NULL },
+  { "vp9_intra_hor_down32_high", call_daedalus_items_vp9_intra_hor_down32_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32_high__c_full",
+      call_daedalus_items_vp9_intra_hor_down32_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_down4", call_daedalus_items_vp9_intra_hor_down4, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4__c_full", call_daedalus_items_vp9_intra_hor_down4__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_down4_high", call_daedalus_items_vp9_intra_hor_down4_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4_high__c_full",
+      call_daedalus_items_vp9_intra_hor_down4_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_down8", call_daedalus_items_vp9_intra_hor_down8, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8__c_full", call_daedalus_items_vp9_intra_hor_down8__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_down8_high", call_daedalus_items_vp9_intra_hor_down8_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8_high__c_full",
+      call_daedalus_items_vp9_intra_hor_down8_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_up16", call_daedalus_items_vp9_intra_hor_up16, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16__c_full", call_daedalus_items_vp9_intra_hor_up16__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_up16_high", call_daedalus_items_vp9_intra_hor_up16_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16_high__c_full",
+      call_daedalus_items_vp9_intra_hor_up16_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_up32", call_daedalus_items_vp9_intra_hor_up32, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32__c_full", call_daedalus_items_vp9_intra_hor_up32__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_up32_high", call_daedalus_items_vp9_intra_hor_up32_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32_high__c_full",
+      call_daedalus_items_vp9_intra_hor_up32_high__c_full, NULL, NULL },
+  { "vp9_intra_hor_up4", call_daedalus_items_vp9_intra_hor_up4, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4__c_full", call_daedalus_items_vp9_intra_hor_up4__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_up4_high", call_daedalus_items_vp9_intra_hor_up4_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4_high__c_full", call_daedalus_items_vp9_intra_hor_up4_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_hor_up8", call_daedalus_items_vp9_intra_hor_up8, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8__c_full", call_daedalus_items_vp9_intra_hor_up8__c_full, NULL,
+      NULL },
+  { "vp9_intra_hor_up8_high", call_daedalus_items_vp9_intra_hor_up8_high, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8_high__c_full", call_daedalus_items_vp9_intra_hor_up8_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_tm16", call_daedalus_items_vp9_intra_tm16, NULL, NULL },
+  { "daedalus_vp9_intra_tm16__c_full", call_daedalus_items_vp9_intra_tm16__c_full, NULL, NULL },
+  { "vp9_intra_tm16_high", call_daedalus_items_vp9_intra_tm16_high, NULL, NULL },
+  { "daedalus_vp9_intra_tm16_high__c_full", call_daedalus_items_vp9_intra_tm16_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_tm32", call_daedalus_items_vp9_intra_tm32, NULL, NULL },
+  { "daedalus_vp9_intra_tm32__c_full", call_daedalus_items_vp9_intra_tm32__c_full, NULL, NULL },
+  { "vp9_intra_tm32_high", call_daedalus_items_vp9_intra_tm32_high, NULL, NULL },
+  { "daedalus_vp9_intra_tm32_high__c_full", call_daedalus_items_vp9_intra_tm32_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_tm4", call_daedalus_items_vp9_intra_tm4, NULL, NULL },
+  { "daedalus_vp9_intra_tm4__c_full", call_daedalus_items_vp9_intra_tm4__c_full, NULL, NULL },
+  { "vp9_intra_tm4_high", call_daedalus_items_vp9_intra_tm4_high, NULL, NULL },
+  { "daedalus_vp9_intra_tm4_high__c_full", call_daedalus_items_vp9_intra_tm4_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_tm8", call_daedalus_items_vp9_intra_tm8, NULL, NULL },
+  { "daedalus_vp9_intra_tm8__c_full", call_daedalus_items_vp9_intra_tm8__c_full, NULL, NULL },
+  { "vp9_intra_tm8_high", call_daedalus_items_vp9_intra_tm8_high, NULL, NULL },
+  { "daedalus_vp9_intra_tm8_high__c_full", call_daedalus_items_vp9_intra_tm8_high__c_full, NULL,
+      NULL },
+  { "vp9_intra_vert16", call_daedalus_items_vp9_intra_vert16, NULL, NULL },
+  { "daedalus_vp9_intra_vert16__c_full", call_daedalus_items_vp9_intra_vert16__c_full, NULL, NULL },
+  { "vp9_intra_vert16_high", call_daedalus_items_vp9_intra_vert16_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert16_high__c_full", call_daedalus_items_vp9_intra_vert16_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert32", call_daedalus_items_vp9_intra_vert32, NULL, NULL },
+  { "daedalus_vp9_intra_vert32__c_full", call_daedalus_items_vp9_intra_vert32__c_full, NULL, NULL },
+  { "vp9_intra_vert32_high", call_daedalus_items_vp9_intra_vert32_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert32_high__c_full", call_daedalus_items_vp9_intra_vert32_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert4", call_daedalus_items_vp9_intra_vert4, NULL, NULL },
+  { "daedalus_vp9_intra_vert4__c_full", call_daedalus_items_vp9_intra_vert4__c_full, NULL, NULL },
+  { "vp9_intra_vert4_high", call_daedalus_items_vp9_intra_vert4_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert4_high__c_full", call_daedalus_items_vp9_intra_vert4_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert8", call_daedalus_items_vp9_intra_vert8, NULL, NULL },
+  { "daedalus_vp9_intra_vert8__c_full", call_daedalus_items_vp9_intra_vert8__c_full, NULL, NULL },
+  { "vp9_intra_vert8_high", call_daedalus_items_vp9_intra_vert8_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert8_high__c_full", call_daedalus_items_vp9_intra_vert8_high__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_left16", call_daedalus_items_vp9_intra_vert_left16, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16__c_full", call_daedalus_items_vp9_intra_vert_left16__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_left16_high", call_daedalus_items_vp9_intra_vert_left16_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16_high__c_full",
+      call_daedalus_items_vp9_intra_vert_left16_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_left32", call_daedalus_items_vp9_intra_vert_left32, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32__c_full", call_daedalus_items_vp9_intra_vert_left32__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_left32_high", call_daedalus_items_vp9_intra_vert_left32_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32_high__c_full",
+      call_daedalus_items_vp9_intra_vert_left32_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_left4", call_daedalus_items_vp9_intra_vert_left4, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4__c_full", call_daedalus_items_vp9_intra_vert_left4__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_left4_high", call_daedalus_items_vp9_intra_vert_left4_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4_high__c_full",
+      call_daedalus_items_vp9_intra_vert_left4_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_left8", call_daedalus_items_vp9_intra_vert_left8, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8__c_full", call_daedalus_items_vp9_intra_vert_left8__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_left8_high", call_daedalus_items_vp9_intra_vert_left8_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8_high__c_full",
+      call_daedalus_items_vp9_intra_vert_left8_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_right16", call_daedalus_items_vp9_intra_vert_right16, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16__c_full", call_daedalus_items_vp9_intra_vert_right16__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_right16_high", call_daedalus_items_vp9_intra_vert_right16_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16_high__c_full",
+      call_daedalus_items_vp9_intra_vert_right16_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_right32", call_daedalus_items_vp9_intra_vert_right32, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32__c_full", call_daedalus_items_vp9_intra_vert_right32__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_right32_high", call_daedalus_items_vp9_intra_vert_right32_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32_high__c_full",
+      call_daedalus_items_vp9_intra_vert_right32_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_right4", call_daedalus_items_vp9_intra_vert_right4, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4__c_full", call_daedalus_items_vp9_intra_vert_right4__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_right4_high", call_daedalus_items_vp9_intra_vert_right4_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4_high__c_full",
+      call_daedalus_items_vp9_intra_vert_right4_high__c_full, NULL, NULL },
+  { "vp9_intra_vert_right8", call_daedalus_items_vp9_intra_vert_right8, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8__c_full", call_daedalus_items_vp9_intra_vert_right8__c_full,
+      NULL, NULL },
+  { "vp9_intra_vert_right8_high", call_daedalus_items_vp9_intra_vert_right8_high, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8_high__c_full",
+      call_daedalus_items_vp9_intra_vert_right8_high__c_full, NULL, NULL },
   { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4, NULL },
   { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
       call_daedalus_clearing_items_vp9_iwht4__c_full, NULL },
-  { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL, NULL },
-  { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL, NULL },
-  { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL, NULL },
-  { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL, NULL },
+  { "vp9_iwht4_high", call_daedalus_items_vp9_iwht4_high,
+      call_daedalus_clearing_items_vp9_iwht4_high, NULL },
+  { "daedalus_vp9_iwht4_high__c_full", call_daedalus_items_vp9_iwht4_high__c_full,
+      call_daedalus_clearing_items_vp9_iwht4_high__c_full, NULL },
+  { "vp9_lpf1616_h", call_daedalus_items_vp9_lpf1616_h, NULL, NULL },
+  { "daedalus_vp9_lpf1616_h__c_full", call_daedalus_items_vp9_lpf1616_h__c_full, NULL, NULL },
+  { "vp9_lpf1616_high_h", call_daedalus_items_vp9_lpf1616_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_h__c_full", call_daedalus_items_vp9_lpf1616_high_h__c_full, NULL,
+      NULL },
+  { "vp9_lpf1616_high_v", call_daedalus_items_vp9_lpf1616_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_v__c_full", call_daedalus_items_vp9_lpf1616_high_v__c_full, NULL,
+      NULL },
+  { "vp9_lpf1616_v", call_daedalus_items_vp9_lpf1616_v, NULL, NULL },
+  { "daedalus_vp9_lpf1616_v__c_full", call_daedalus_items_vp9_lpf1616_v__c_full, NULL, NULL },
   { "vp9_lpf16_h", call_daedalus_items_vp9_lpf16_h, NULL, NULL },
   { "daedalus_vp9_lpf16_h__c_full", call_daedalus_items_vp9_lpf16_h__c_full, NULL, NULL },
+  { "vp9_lpf16_high_h", call_daedalus_items_vp9_lpf16_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_h__c_full", call_daedalus_items_vp9_lpf16_high_h__c_full, NULL, NULL },
+  { "vp9_lpf16_high_v", call_daedalus_items_vp9_lpf16_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_v__c_full", call_daedalus_items_vp9_lpf16_high_v__c_full, NULL, NULL },
   { "vp9_lpf16_v", call_daedalus_items_vp9_lpf16_v, NULL, NULL },
   { "daedalus_vp9_lpf16_v__c_full", call_daedalus_items_vp9_lpf16_v__c_full, NULL, NULL },
+  { "vp9_lpf44_h", call_daedalus_items_vp9_lpf44_h, NULL, NULL },
+  { "daedalus_vp9_lpf44_h__c_full", call_daedalus_items_vp9_lpf44_h__c_full, NULL, NULL },
+  { "vp9_lpf44_high_h", call_daedalus_items_vp9_lpf44_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_h__c_full", call_daedalus_items_vp9_lpf44_high_h__c_full, NULL, NULL },
+  { "vp9_lpf44_high_v", call_daedalus_items_vp9_lpf44_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_v__c_full", call_daedalus_items_vp9_lpf44_high_v__c_full, NULL, NULL },
+  { "vp9_lpf44_v", call_daedalus_items_vp9_lpf44_v, NULL, NULL },
+  { "daedalus_vp9_lpf44_v__c_full", call_daedalus_items_vp9_lpf44_v__c_full, NULL, NULL },
+  { "vp9_lpf48_h", call_daedalus_items_vp9_lpf48_h, NULL, NULL },
+  { "daedalus_vp9_lpf48_h__c_full", call_daedalus_items_vp9_lpf48_h__c_full, NULL, NULL },
+  { "vp9_lpf48_high_h", call_daedalus_items_vp9_lpf48_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_h__c_full", call_daedalus_items_vp9_lpf48_high_h__c_full, NULL, NULL },
+  { "vp9_lpf48_high_v", call_daedalus_items_vp9_lpf48_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_v__c_full", call_daedalus_items_vp9_lpf48_high_v__c_full, NULL, NULL },
+  { "vp9_lpf48_v", call_daedalus_items_vp9_lpf48_v, NULL, NULL },
+  { "daedalus_vp9_lpf48_v__c_full", call_daedalus_items_vp9_lpf48_v__c_full, NULL, NULL },
   { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL, NULL },
   { "daedalus_vp9_lpf4_h__c_full", call_daedalus_items_vp9_lpf4_h__c_full, NULL, NULL },
+  { "vp9_lpf4_high_h", call_daedalus_items_vp9_lpf4_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf4_high_h__c_full", call_daedalus_items_vp9_lpf4_high_h__c_full, NULL, NULL },
+  { "vp9_lpf4_high_v", call_daedalus_items_vp9_lpf4_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf4_high_v__c_full", call_daedalus_items_vp9_lpf4_high_v__c_full, NULL, NULL },
   { "vp9_lpf4_v", call_daedalus_items_vp9_lpf4_v, NULL, NULL },
   { "daedalus_vp9_lpf4_v__c_full", call_daedalus_items_vp9_lpf4_v__c_full, NULL, NULL },
+  { "vp9_lpf84_h", call_daedalus_items_vp9_lpf84_h, NULL, NULL },
+  { "daedalus_vp9_lpf84_h__c_full", call_daedalus_items_vp9_lpf84_h__c_full, NULL, NULL },
+  { "vp9_lpf84_high_h", call_daedalus_items_vp9_lpf84_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_h__c_full", call_daedalus_items_vp9_lpf84_high_h__c_full, NULL, NULL },
+  { "vp9_lpf84_high_v", call_daedalus_items_vp9_lpf84_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_v__c_full", call_daedalus_items_vp9_lpf84_high_v__c_full, NULL, NULL },
+  { "vp9_lpf84_v", call_daedalus_items_vp9_lpf84_v, NULL, NULL },
+  { "daedalus_vp9_lpf84_v__c_full", call_daedalus_items_vp9_lpf84_v__c_full, NULL, NULL },
+  { "vp9_lpf88_h", call_daedalus_items_vp9_lpf88_h, NULL, NULL },
+  { "daedalus_vp9_lpf88_h__c_full", call_daedalus_items_vp9_lpf88_h__c_full, NULL, NULL },
+  { "vp9_lpf88_high_h", call_daedalus_items_vp9_lpf88_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_h__c_full", call_daedalus_items_vp9_lpf88_high_h__c_full, NULL, NULL },
+  { "vp9_lpf88_high_v", call_daedalus_items_vp9_lpf88_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_v__c_full", call_daedalus_items_vp9_lpf88_high_v__c_full, NULL, NULL },
+  { "vp9_lpf88_v", call_daedalus_items_vp9_lpf88_v, NULL, NULL },
+  { "daedalus_vp9_lpf88_v__c_full", call_daedalus_items_vp9_lpf88_v__c_full, NULL, NULL },
   { "vp9_lpf8_h", call_daedalus_items_vp9_lpf8_h, NULL, NULL },
   { "daedalus_vp9_lpf8_h__c_full", call_daedalus_items_vp9_lpf8_h__c_full, NULL, NULL },
+  { "vp9_lpf8_high_h", call_daedalus_items_vp9_lpf8_high_h, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_h__c_full", call_daedalus_items_vp9_lpf8_high_h__c_full, NULL, NULL },
+  { "vp9_lpf8_high_v", call_daedalus_items_vp9_lpf8_high_v, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_v__c_full", call_daedalus_items_vp9_lpf8_high_v__c_full, NULL, NULL },
   { "vp9_lpf8_v", call_daedalus_items_vp9_lpf8_v, NULL, NULL },
   { "daedalus_vp9_lpf8_v__c_full", call_daedalus_items_vp9_lpf8_v__c_full, NULL, NULL },
   { "vp9_mc_16h", call_daedalus_items_vp9_mc_16h, NULL, NULL },
@@ -4507,6 +13038,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_16h_avg__c_rows8", call_daedalus_items_vp9_mc_16h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16h_avg__c_rows8 },
   { "daedalus_vp9_mc_16h_avg__c_full", call_daedalus_items_vp9_mc_16h_avg__c_full, NULL, NULL },
+  { "vp9_mc_16h_avg_high", call_daedalus_items_vp9_mc_16h_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_16h_avg_high__c_rows8", call_daedalus_items_vp9_mc_16h_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16h_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_16h_avg_high__c_full", call_daedalus_items_vp9_mc_16h_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_16h_high", call_daedalus_items_vp9_mc_16h_high, NULL, NULL },
+  { "daedalus_vp9_mc_16h_high__c_rows8", call_daedalus_items_vp9_mc_16h_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h_high__c_rows8 },
+  { "daedalus_vp9_mc_16h_high__c_full", call_daedalus_items_vp9_mc_16h_high__c_full, NULL, NULL },
   { "vp9_mc_16hv", call_daedalus_items_vp9_mc_16hv, NULL, NULL },
   { "daedalus_vp9_mc_16hv__c_sub8", call_daedalus_items_vp9_mc_16hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16hv__c_sub8 },
@@ -4519,6 +13059,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_16hv_avg__c_rows8", call_daedalus_items_vp9_mc_16hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16hv_avg__c_rows8 },
   { "daedalus_vp9_mc_16hv_avg__c_full", call_daedalus_items_vp9_mc_16hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_16hv_avg_high", call_daedalus_items_vp9_mc_16hv_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_avg_high__c_rows8", call_daedalus_items_vp9_mc_16hv_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16hv_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_16hv_avg_high__c_full", call_daedalus_items_vp9_mc_16hv_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_mc_16hv_high", call_daedalus_items_vp9_mc_16hv_high, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_high__c_rows8", call_daedalus_items_vp9_mc_16hv_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_high__c_rows8 },
+  { "daedalus_vp9_mc_16hv_high__c_full", call_daedalus_items_vp9_mc_16hv_high__c_full, NULL, NULL },
   { "vp9_mc_16v", call_daedalus_items_vp9_mc_16v, NULL, NULL },
   { "daedalus_vp9_mc_16v__c_sub8", call_daedalus_items_vp9_mc_16v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v__c_sub8 },
@@ -4531,6 +13080,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_16v_avg__c_rows8", call_daedalus_items_vp9_mc_16v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_16v_avg__c_rows8 },
   { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL, NULL },
+  { "vp9_mc_16v_avg_high", call_daedalus_items_vp9_mc_16v_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_16v_avg_high__c_rows8", call_daedalus_items_vp9_mc_16v_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16v_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_16v_avg_high__c_full", call_daedalus_items_vp9_mc_16v_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_16v_high", call_daedalus_items_vp9_mc_16v_high, NULL, NULL },
+  { "daedalus_vp9_mc_16v_high__c_rows8", call_daedalus_items_vp9_mc_16v_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v_high__c_rows8 },
+  { "daedalus_vp9_mc_16v_high__c_full", call_daedalus_items_vp9_mc_16v_high__c_full, NULL, NULL },
   { "vp9_mc_32h", call_daedalus_items_vp9_mc_32h, NULL, NULL },
   { "daedalus_vp9_mc_32h__c_sub8", call_daedalus_items_vp9_mc_32h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32h__c_sub8 },
@@ -4543,6 +13101,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_32h_avg__c_rows8", call_daedalus_items_vp9_mc_32h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32h_avg__c_rows8 },
   { "daedalus_vp9_mc_32h_avg__c_full", call_daedalus_items_vp9_mc_32h_avg__c_full, NULL, NULL },
+  { "vp9_mc_32h_avg_high", call_daedalus_items_vp9_mc_32h_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_32h_avg_high__c_rows8", call_daedalus_items_vp9_mc_32h_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32h_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_32h_avg_high__c_full", call_daedalus_items_vp9_mc_32h_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_32h_high", call_daedalus_items_vp9_mc_32h_high, NULL, NULL },
+  { "daedalus_vp9_mc_32h_high__c_rows8", call_daedalus_items_vp9_mc_32h_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h_high__c_rows8 },
+  { "daedalus_vp9_mc_32h_high__c_full", call_daedalus_items_vp9_mc_32h_high__c_full, NULL, NULL },
   { "vp9_mc_32hv", call_daedalus_items_vp9_mc_32hv, NULL, NULL },
   { "daedalus_vp9_mc_32hv__c_sub8", call_daedalus_items_vp9_mc_32hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32hv__c_sub8 },
@@ -4555,6 +13122,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_32hv_avg__c_rows8", call_daedalus_items_vp9_mc_32hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32hv_avg__c_rows8 },
   { "daedalus_vp9_mc_32hv_avg__c_full", call_daedalus_items_vp9_mc_32hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_32hv_avg_high", call_daedalus_items_vp9_mc_32hv_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_avg_high__c_rows8", call_daedalus_items_vp9_mc_32hv_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32hv_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_32hv_avg_high__c_full", call_daedalus_items_vp9_mc_32hv_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_mc_32hv_high", call_daedalus_items_vp9_mc_32hv_high, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_high__c_rows8", call_daedalus_items_vp9_mc_32hv_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_high__c_rows8 },
+  { "daedalus_vp9_mc_32hv_high__c_full", call_daedalus_items_vp9_mc_32hv_high__c_full, NULL, NULL },
   { "vp9_mc_32v", call_daedalus_items_vp9_mc_32v, NULL, NULL },
   { "daedalus_vp9_mc_32v__c_sub8", call_daedalus_items_vp9_mc_32v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v__c_sub8 },
@@ -4567,6 +13143,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_32v_avg__c_rows8", call_daedalus_items_vp9_mc_32v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_32v_avg__c_rows8 },
   { "daedalus_vp9_mc_32v_avg__c_full", call_daedalus_items_vp9_mc_32v_avg__c_full, NULL, NULL },
+  { "vp9_mc_32v_avg_high", call_daedalus_items_vp9_mc_32v_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_32v_avg_high__c_rows8", call_daedalus_items_vp9_mc_32v_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32v_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_32v_avg_high__c_full", call_daedalus_items_vp9_mc_32v_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_32v_high", call_daedalus_items_vp9_mc_32v_high, NULL, NULL },
+  { "daedalus_vp9_mc_32v_high__c_rows8", call_daedalus_items_vp9_mc_32v_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v_high__c_rows8 },
+  { "daedalus_vp9_mc_32v_high__c_full", call_daedalus_items_vp9_mc_32v_high__c_full, NULL, NULL },
   { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL, NULL },
   { "daedalus_vp9_mc_4h__c_sub8", call_daedalus_items_vp9_mc_4h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4h__c_sub8 },
@@ -4581,6 +13166,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4h_avg__c_rows8 },
   { "daedalus_vp9_mc_4h_avg__c_sub4", call_daedalus_items_vp9_mc_4h_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL, NULL },
+  { "vp9_mc_4h_avg_high", call_daedalus_items_vp9_mc_4h_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg_high__c_rows8", call_daedalus_items_vp9_mc_4h_avg_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_4h_avg_high__c_rows4", call_daedalus_items_vp9_mc_4h_avg_high__c_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h_avg_high__c_full", call_daedalus_items_vp9_mc_4h_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_4h_high", call_daedalus_items_vp9_mc_4h_high, NULL, NULL },
+  { "daedalus_vp9_mc_4h_high__c_rows8", call_daedalus_items_vp9_mc_4h_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4h_high__c_rows8 },
+  { "daedalus_vp9_mc_4h_high__c_rows4", call_daedalus_items_vp9_mc_4h_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4h_high__c_full", call_daedalus_items_vp9_mc_4h_high__c_full, NULL, NULL },
   { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL, NULL },
   { "daedalus_vp9_mc_4hv__c_sub8", call_daedalus_items_vp9_mc_4hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4hv__c_sub8 },
@@ -4595,6 +13192,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4hv_avg__c_rows8 },
   { "daedalus_vp9_mc_4hv_avg__c_sub4", call_daedalus_items_vp9_mc_4hv_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_4hv_avg_high", call_daedalus_items_vp9_mc_4hv_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__c_rows8", call_daedalus_items_vp9_mc_4hv_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_4hv_avg_high__c_rows4", call_daedalus_items_vp9_mc_4hv_avg_high__c_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__c_full", call_daedalus_items_vp9_mc_4hv_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_4hv_high", call_daedalus_items_vp9_mc_4hv_high, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_high__c_rows8", call_daedalus_items_vp9_mc_4hv_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4hv_high__c_rows8 },
+  { "daedalus_vp9_mc_4hv_high__c_rows4", call_daedalus_items_vp9_mc_4hv_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_high__c_full", call_daedalus_items_vp9_mc_4hv_high__c_full, NULL, NULL },
   { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL, NULL },
   { "daedalus_vp9_mc_4v__c_sub8", call_daedalus_items_vp9_mc_4v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_4v__c_sub8 },
@@ -4609,6 +13218,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4v_avg__c_rows8 },
   { "daedalus_vp9_mc_4v_avg__c_sub4", call_daedalus_items_vp9_mc_4v_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL, NULL },
+  { "vp9_mc_4v_avg_high", call_daedalus_items_vp9_mc_4v_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg_high__c_rows8", call_daedalus_items_vp9_mc_4v_avg_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_4v_avg_high__c_rows4", call_daedalus_items_vp9_mc_4v_avg_high__c_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4v_avg_high__c_full", call_daedalus_items_vp9_mc_4v_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_4v_high", call_daedalus_items_vp9_mc_4v_high, NULL, NULL },
+  { "daedalus_vp9_mc_4v_high__c_rows8", call_daedalus_items_vp9_mc_4v_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4v_high__c_rows8 },
+  { "daedalus_vp9_mc_4v_high__c_rows4", call_daedalus_items_vp9_mc_4v_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4v_high__c_full", call_daedalus_items_vp9_mc_4v_high__c_full, NULL, NULL },
   { "vp9_mc_64h", call_daedalus_items_vp9_mc_64h, NULL, NULL },
   { "daedalus_vp9_mc_64h__c_sub8", call_daedalus_items_vp9_mc_64h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64h__c_sub8 },
@@ -4621,6 +13242,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_64h_avg__c_rows8", call_daedalus_items_vp9_mc_64h_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64h_avg__c_rows8 },
   { "daedalus_vp9_mc_64h_avg__c_full", call_daedalus_items_vp9_mc_64h_avg__c_full, NULL, NULL },
+  { "vp9_mc_64h_avg_high", call_daedalus_items_vp9_mc_64h_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_64h_avg_high__c_rows8", call_daedalus_items_vp9_mc_64h_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64h_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_64h_avg_high__c_full", call_daedalus_items_vp9_mc_64h_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_64h_high", call_daedalus_items_vp9_mc_64h_high, NULL, NULL },
+  { "daedalus_vp9_mc_64h_high__c_rows8", call_daedalus_items_vp9_mc_64h_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h_high__c_rows8 },
+  { "daedalus_vp9_mc_64h_high__c_full", call_daedalus_items_vp9_mc_64h_high__c_full, NULL, NULL },
   { "vp9_mc_64hv", call_daedalus_items_vp9_mc_64hv, NULL, NULL },
   { "daedalus_vp9_mc_64hv__c_sub8", call_daedalus_items_vp9_mc_64hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64hv__c_sub8 },
@@ -4633,6 +13263,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_64hv_avg__c_rows8", call_daedalus_items_vp9_mc_64hv_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64hv_avg__c_rows8 },
   { "daedalus_vp9_mc_64hv_avg__c_full", call_daedalus_items_vp9_mc_64hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_64hv_avg_high", call_daedalus_items_vp9_mc_64hv_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_avg_high__c_rows8", call_daedalus_items_vp9_mc_64hv_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64hv_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_64hv_avg_high__c_full", call_daedalus_items_vp9_mc_64hv_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_mc_64hv_high", call_daedalus_items_vp9_mc_64hv_high, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_high__c_rows8", call_daedalus_items_vp9_mc_64hv_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_high__c_rows8 },
+  { "daedalus_vp9_mc_64hv_high__c_full", call_daedalus_items_vp9_mc_64hv_high__c_full, NULL, NULL },
   { "vp9_mc_64v", call_daedalus_items_vp9_mc_64v, NULL, NULL },
   { "daedalus_vp9_mc_64v__c_sub8", call_daedalus_items_vp9_mc_64v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v__c_sub8 },
@@ -4645,6 +13284,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_64v_avg__c_rows8", call_daedalus_items_vp9_mc_64v_avg__c_rows8, NULL,
       call_daedalus_tall_vp9_mc_64v_avg__c_rows8 },
   { "daedalus_vp9_mc_64v_avg__c_full", call_daedalus_items_vp9_mc_64v_avg__c_full, NULL, NULL },
+  { "vp9_mc_64v_avg_high", call_daedalus_items_vp9_mc_64v_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_64v_avg_high__c_rows8", call_daedalus_items_vp9_mc_64v_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64v_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_64v_avg_high__c_full", call_daedalus_items_vp9_mc_64v_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_64v_high", call_daedalus_items_vp9_mc_64v_high, NULL, NULL },
+  { "daedalus_vp9_mc_64v_high__c_rows8", call_daedalus_items_vp9_mc_64v_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v_high__c_rows8 },
+  { "daedalus_vp9_mc_64v_high__c_full", call_daedalus_items_vp9_mc_64v_high__c_full, NULL, NULL },
   { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL, NULL },
   { "daedalus_vp9_mc_8h__c_sub8", call_daedalus_items_vp9_mc_8h__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8h__c_sub8 },
@@ -4659,6 +13307,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_8h_avg__c_rows8 },
   { "daedalus_vp9_mc_8h_avg__c_sub4", call_daedalus_items_vp9_mc_8h_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL, NULL },
+  { "vp9_mc_8h_avg_high", call_daedalus_items_vp9_mc_8h_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg_high__c_rows8", call_daedalus_items_vp9_mc_8h_avg_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_8h_avg_high__c_rows4", call_daedalus_items_vp9_mc_8h_avg_high__c_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8h_avg_high__c_full", call_daedalus_items_vp9_mc_8h_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_8h_high", call_daedalus_items_vp9_mc_8h_high, NULL, NULL },
+  { "daedalus_vp9_mc_8h_high__c_rows8", call_daedalus_items_vp9_mc_8h_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_high__c_rows8 },
+  { "daedalus_vp9_mc_8h_high__c_rows4", call_daedalus_items_vp9_mc_8h_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8h_high__c_full", call_daedalus_items_vp9_mc_8h_high__c_full, NULL, NULL },
   { "vp9_mc_8hv", call_daedalus_items_vp9_mc_8hv, NULL, NULL },
   { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv__c_sub8 },
@@ -4673,6 +13333,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_8hv_avg__c_rows8 },
   { "daedalus_vp9_mc_8hv_avg__c_sub4", call_daedalus_items_vp9_mc_8hv_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_8hv_avg__c_full", call_daedalus_items_vp9_mc_8hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_8hv_avg_high", call_daedalus_items_vp9_mc_8hv_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__c_rows8", call_daedalus_items_vp9_mc_8hv_avg_high__c_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8hv_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_8hv_avg_high__c_rows4", call_daedalus_items_vp9_mc_8hv_avg_high__c_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__c_full", call_daedalus_items_vp9_mc_8hv_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_8hv_high", call_daedalus_items_vp9_mc_8hv_high, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_high__c_rows8", call_daedalus_items_vp9_mc_8hv_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_high__c_rows8 },
+  { "daedalus_vp9_mc_8hv_high__c_rows4", call_daedalus_items_vp9_mc_8hv_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_high__c_full", call_daedalus_items_vp9_mc_8hv_high__c_full, NULL, NULL },
   { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL, NULL },
   { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__c_sub8 },
@@ -4687,6 +13359,71 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_8v_avg__c_rows8 },
   { "daedalus_vp9_mc_8v_avg__c_sub4", call_daedalus_items_vp9_mc_8v_avg__c_sub4, NULL, NULL },
   { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL, NULL },
+  { "vp9_mc_8v_avg_high", call_daedalus_items_vp9_mc_8v_avg_high, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg_high__c_rows8", call_daedalus_items_vp9_mc_8v_avg_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg_high__c_rows8 },
+  { "daedalus_vp9_mc_8v_avg_high__c_rows4", call_daedalus_items_vp9_mc_8v_avg_high__c_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8v_avg_high__c_full", call_daedalus_items_vp9_mc_8v_avg_high__c_full, NULL,
+      NULL },
+  { "vp9_mc_8v_high", call_daedalus_items_vp9_mc_8v_high, NULL, NULL },
+  { "daedalus_vp9_mc_8v_high__c_rows8", call_daedalus_items_vp9_mc_8v_high__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v_high__c_rows8 },
+  { "daedalus_vp9_mc_8v_high__c_rows4", call_daedalus_items_vp9_mc_8v_high__c_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8v_high__c_full", call_daedalus_items_vp9_mc_8v_high__c_full, NULL, NULL },
+  { "vp9_scaled_16", call_daedalus_items_vp9_scaled_16, NULL, NULL },
+  { "daedalus_vp9_scaled_16__c_full", call_daedalus_items_vp9_scaled_16__c_full, NULL, NULL },
+  { "vp9_scaled_16_avg", call_daedalus_items_vp9_scaled_16_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg__c_full", call_daedalus_items_vp9_scaled_16_avg__c_full, NULL,
+      NULL },
+  { "vp9_scaled_16_avg_high", call_daedalus_items_vp9_scaled_16_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__c_full", call_daedalus_items_vp9_scaled_16_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_scaled_16_high", call_daedalus_items_vp9_scaled_16_high, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__c_full", call_daedalus_items_vp9_scaled_16_high__c_full, NULL,
+      NULL },
+  { "vp9_scaled_32", call_daedalus_items_vp9_scaled_32, NULL, NULL },
+  { "daedalus_vp9_scaled_32__c_full", call_daedalus_items_vp9_scaled_32__c_full, NULL, NULL },
+  { "vp9_scaled_32_avg", call_daedalus_items_vp9_scaled_32_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg__c_full", call_daedalus_items_vp9_scaled_32_avg__c_full, NULL,
+      NULL },
+  { "vp9_scaled_32_avg_high", call_daedalus_items_vp9_scaled_32_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__c_full", call_daedalus_items_vp9_scaled_32_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_scaled_32_high", call_daedalus_items_vp9_scaled_32_high, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__c_full", call_daedalus_items_vp9_scaled_32_high__c_full, NULL,
+      NULL },
+  { "vp9_scaled_4", call_daedalus_items_vp9_scaled_4, NULL, NULL },
+  { "daedalus_vp9_scaled_4__c_full", call_daedalus_items_vp9_scaled_4__c_full, NULL, NULL },
+  { "vp9_scaled_4_avg", call_daedalus_items_vp9_scaled_4_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg__c_full", call_daedalus_items_vp9_scaled_4_avg__c_full, NULL, NULL },
+  { "vp9_scaled_4_avg_high", call_daedalus_items_vp9_scaled_4_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg_high__c_full", call_daedalus_items_vp9_scaled_4_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_scaled_4_high", call_daedalus_items_vp9_scaled_4_high, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__c_full", call_daedalus_items_vp9_scaled_4_high__c_full, NULL,
+      NULL },
+  { "vp9_scaled_64", call_daedalus_items_vp9_scaled_64, NULL, NULL },
+  { "daedalus_vp9_scaled_64__c_full", call_daedalus_items_vp9_scaled_64__c_full, NULL, NULL },
+  { "vp9_scaled_64_avg", call_daedalus_items_vp9_scaled_64_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg__c_full", call_daedalus_items_vp9_scaled_64_avg__c_full, NULL,
+      NULL },
+  { "vp9_scaled_64_avg_high", call_daedalus_items_vp9_scaled_64_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__c_full", call_daedalus_items_vp9_scaled_64_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_scaled_64_high", call_daedalus_items_vp9_scaled_64_high, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__c_full", call_daedalus_items_vp9_scaled_64_high__c_full, NULL,
+      NULL },
+  { "vp9_scaled_8", call_daedalus_items_vp9_scaled_8, NULL, NULL },
+  { "daedalus_vp9_scaled_8__c_full", call_daedalus_items_vp9_scaled_8__c_full, NULL, NULL },
+  { "vp9_scaled_8_avg", call_daedalus_items_vp9_scaled_8_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg__c_full", call_daedalus_items_vp9_scaled_8_avg__c_full, NULL, NULL },
+  { "vp9_scaled_8_avg_high", call_daedalus_items_vp9_scaled_8_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg_high__c_full", call_daedalus_items_vp9_scaled_8_avg_high__c_full,
+      NULL, NULL },
+  { "vp9_scaled_8_high", call_daedalus_items_vp9_scaled_8_high, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__c_full", call_daedalus_items_vp9_scaled_8_high__c_full, NULL,
+      NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_av1_cdef8__neon_inpri_r2", call_daedalus_items_av1_cdef8__neon_inpri_r2, NULL, NULL },
   { "daedalus_av1_cdef8__neon_insec_r2", call_daedalus_items_av1_cdef8__neon_insec_r2, NULL, NULL },
@@ -4715,49 +13452,110 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL,
       call_daedalus_tall_vp9_avg16__neon_rows8 },
   { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg16_high__neon_rows8", call_daedalus_items_vp9_avg16_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg16_high__neon_rows8 },
+  { "daedalus_vp9_avg16_high__neon_full", call_daedalus_items_vp9_avg16_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_avg32__neon_rows8", call_daedalus_items_vp9_avg32__neon_rows8, NULL,
       call_daedalus_tall_vp9_avg32__neon_rows8 },
   { "daedalus_vp9_avg32__neon_full", call_daedalus_items_vp9_avg32__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg32_high__neon_rows8", call_daedalus_items_vp9_avg32_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg32_high__neon_rows8 },
+  { "daedalus_vp9_avg32_high__neon_full", call_daedalus_items_vp9_avg32_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
       call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
   { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
   { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg4_high__neon_rows8_x2", call_daedalus_items_vp9_avg4_high__neon_rows8_x2,
+      NULL, call_daedalus_tall_vp9_avg4_high__neon_rows8_x2 },
+  { "daedalus_vp9_avg4_high__neon_rows4", call_daedalus_items_vp9_avg4_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_avg4_high__neon_full", call_daedalus_items_vp9_avg4_high__neon_full, NULL, NULL },
   { "daedalus_vp9_avg64__neon_rows8", call_daedalus_items_vp9_avg64__neon_rows8, NULL,
       call_daedalus_tall_vp9_avg64__neon_rows8 },
   { "daedalus_vp9_avg64__neon_full", call_daedalus_items_vp9_avg64__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg64_high__neon_rows8", call_daedalus_items_vp9_avg64_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg64_high__neon_rows8 },
+  { "daedalus_vp9_avg64_high__neon_full", call_daedalus_items_vp9_avg64_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL,
       call_daedalus_tall_vp9_avg8__neon_rows8 },
   { "daedalus_vp9_avg8__neon_rows4", call_daedalus_items_vp9_avg8__neon_rows4, NULL, NULL },
   { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL, NULL },
+  { "daedalus_vp9_avg8_high__neon_rows8", call_daedalus_items_vp9_avg8_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg8_high__neon_rows8 },
+  { "daedalus_vp9_avg8_high__neon_rows4", call_daedalus_items_vp9_avg8_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_avg8_high__neon_full", call_daedalus_items_vp9_avg8_high__neon_full, NULL, NULL },
   { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL,
       call_daedalus_tall_vp9_copy16__neon_rows8 },
   { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy16_high__neon_rows8", call_daedalus_items_vp9_copy16_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy16_high__neon_rows8 },
+  { "daedalus_vp9_copy16_high__neon_full", call_daedalus_items_vp9_copy16_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_copy32__neon_rows8", call_daedalus_items_vp9_copy32__neon_rows8, NULL,
       call_daedalus_tall_vp9_copy32__neon_rows8 },
   { "daedalus_vp9_copy32__neon_full", call_daedalus_items_vp9_copy32__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy32_high__neon_rows8", call_daedalus_items_vp9_copy32_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy32_high__neon_rows8 },
+  { "daedalus_vp9_copy32_high__neon_full", call_daedalus_items_vp9_copy32_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_copy4__neon_rows8_x2", call_daedalus_items_vp9_copy4__neon_rows8_x2, NULL,
       call_daedalus_tall_vp9_copy4__neon_rows8_x2 },
   { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL, NULL },
   { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy4_high__neon_rows8_x2", call_daedalus_items_vp9_copy4_high__neon_rows8_x2,
+      NULL, call_daedalus_tall_vp9_copy4_high__neon_rows8_x2 },
+  { "daedalus_vp9_copy4_high__neon_rows4", call_daedalus_items_vp9_copy4_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_copy4_high__neon_full", call_daedalus_items_vp9_copy4_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_copy64__neon_rows8", call_daedalus_items_vp9_copy64__neon_rows8, NULL,
       call_daedalus_tall_vp9_copy64__neon_rows8 },
   { "daedalus_vp9_copy64__neon_full", call_daedalus_items_vp9_copy64__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy64_high__neon_rows8", call_daedalus_items_vp9_copy64_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy64_high__neon_rows8 },
+  { "daedalus_vp9_copy64_high__neon_full", call_daedalus_items_vp9_copy64_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL,
       call_daedalus_tall_vp9_copy8__neon_rows8 },
   { "daedalus_vp9_copy8__neon_rows4", call_daedalus_items_vp9_copy8__neon_rows4, NULL, NULL },
   { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL, NULL },
+  { "daedalus_vp9_copy8_high__neon_rows8", call_daedalus_items_vp9_copy8_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy8_high__neon_rows8 },
+  { "daedalus_vp9_copy8_high__neon_rows4", call_daedalus_items_vp9_copy8_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_copy8_high__neon_full", call_daedalus_items_vp9_copy8_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_iadst16__neon_full", call_daedalus_items_vp9_iadst16__neon_full,
       call_daedalus_clearing_items_vp9_iadst16__neon_full, NULL },
+  { "daedalus_vp9_iadst16_high__neon_full", call_daedalus_items_vp9_iadst16_high__neon_full,
+      call_daedalus_clearing_items_vp9_iadst16_high__neon_full, NULL },
   { "daedalus_vp9_iadst16_idct16__neon_full", call_daedalus_items_vp9_iadst16_idct16__neon_full,
       call_daedalus_clearing_items_vp9_iadst16_idct16__neon_full, NULL },
+  { "daedalus_vp9_iadst16_idct16_high__neon_full",
+      call_daedalus_items_vp9_iadst16_idct16_high__neon_full,
+      call_daedalus_clearing_items_vp9_iadst16_idct16_high__neon_full, NULL },
   { "daedalus_vp9_iadst4__neon_full_x2", call_daedalus_items_vp9_iadst4__neon_full_x2,
       call_daedalus_clearing_items_vp9_iadst4__neon_full_x2, NULL },
+  { "daedalus_vp9_iadst4_high__neon_full_x2", call_daedalus_items_vp9_iadst4_high__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_high__neon_full_x2, NULL },
   { "daedalus_vp9_iadst4_idct4__neon_full_x2", call_daedalus_items_vp9_iadst4_idct4__neon_full_x2,
       call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2, NULL },
+  { "daedalus_vp9_iadst4_idct4_high__neon_full_x2",
+      call_daedalus_items_vp9_iadst4_idct4_high__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4_high__neon_full_x2, NULL },
   { "daedalus_vp9_iadst8__neon_full", call_daedalus_items_vp9_iadst8__neon_full,
       call_daedalus_clearing_items_vp9_iadst8__neon_full, NULL },
+  { "daedalus_vp9_iadst8_high__neon_full", call_daedalus_items_vp9_iadst8_high__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8_high__neon_full, NULL },
   { "daedalus_vp9_iadst8_idct8__neon_full", call_daedalus_items_vp9_iadst8_idct8__neon_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full, NULL },
+  { "daedalus_vp9_iadst8_idct8_high__neon_full",
+      call_daedalus_items_vp9_iadst8_idct8_high__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8_high__neon_full, NULL },
   { "daedalus_vp9_idct16__neon_dc", call_daedalus_items_vp9_idct16__neon_dc,
       call_daedalus_clearing_items_vp9_idct16__neon_dc, NULL },
   { "daedalus_vp9_idct16__neon_eob10", call_daedalus_items_vp9_idct16__neon_eob10,
@@ -4766,8 +13564,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct16__neon_eob38, NULL },
   { "daedalus_vp9_idct16__neon_full", call_daedalus_items_vp9_idct16__neon_full,
       call_daedalus_clearing_items_vp9_idct16__neon_full, NULL },
+  { "daedalus_vp9_idct16_high__neon_dc", call_daedalus_items_vp9_idct16_high__neon_dc,
+      call_daedalus_clearing_items_vp9_idct16_high__neon_dc, NULL },
+  { "daedalus_vp9_idct16_high__neon_eob10", call_daedalus_items_vp9_idct16_high__neon_eob10,
+      call_daedalus_clearing_items_vp9_idct16_high__neon_eob10, NULL },
+  { "daedalus_vp9_idct16_high__neon_eob38", call_daedalus_items_vp9_idct16_high__neon_eob38,
+      call_daedalus_clearing_items_vp9_idct16_high__neon_eob38, NULL },
+  { "daedalus_vp9_idct16_high__neon_full", call_daedalus_items_vp9_idct16_high__neon_full,
+      call_daedalus_clearing_items_vp9_idct16_high__neon_full, NULL },
   { "daedalus_vp9_idct16_iadst16__neon_full", call_daedalus_items_vp9_idct16_iadst16__neon_full,
       call_daedalus_clearing_items_vp9_idct16_iadst16__neon_full, NULL },
+  { "daedalus_vp9_idct16_iadst16_high__neon_full",
+      call_daedalus_items_vp9_idct16_iadst16_high__neon_full,
+      call_daedalus_clearing_items_vp9_idct16_iadst16_high__neon_full, NULL },
   { "daedalus_vp9_idct32__neon_dc", call_daedalus_items_vp9_idct32__neon_dc,
       call_daedalus_clearing_items_vp9_idct32__neon_dc, NULL },
   { "daedalus_vp9_idct32__neon_eob34", call_daedalus_items_vp9_idct32__neon_eob34,
@@ -4776,12 +13585,27 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct32__neon_eob135, NULL },
   { "daedalus_vp9_idct32__neon_full", call_daedalus_items_vp9_idct32__neon_full,
       call_daedalus_clearing_items_vp9_idct32__neon_full, NULL },
+  { "daedalus_vp9_idct32_high__neon_dc", call_daedalus_items_vp9_idct32_high__neon_dc,
+      call_daedalus_clearing_items_vp9_idct32_high__neon_dc, NULL },
+  { "daedalus_vp9_idct32_high__neon_eob34", call_daedalus_items_vp9_idct32_high__neon_eob34,
+      call_daedalus_clearing_items_vp9_idct32_high__neon_eob34, NULL },
+  { "daedalus_vp9_idct32_high__neon_eob135", call_daedalus_items_vp9_idct32_high__neon_eob135,
+      call_daedalus_clearing_items_vp9_idct32_high__neon_eob135, NULL },
+  { "daedalus_vp9_idct32_high__neon_full", call_daedalus_items_vp9_idct32_high__neon_full,
+      call_daedalus_clearing_items_vp9_idct32_high__neon_full, NULL },
   { "daedalus_vp9_idct4__neon_dc_x2", call_daedalus_items_vp9_idct4__neon_dc_x2,
       call_daedalus_clearing_items_vp9_idct4__neon_dc_x2, NULL },
   { "daedalus_vp9_idct4__neon_full_x2", call_daedalus_items_vp9_idct4__neon_full_x2,
       call_daedalus_clearing_items_vp9_idct4__neon_full_x2, NULL },
+  { "daedalus_vp9_idct4_high__neon_dc_x2", call_daedalus_items_vp9_idct4_high__neon_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4_high__neon_dc_x2, NULL },
+  { "daedalus_vp9_idct4_high__neon_full_x2", call_daedalus_items_vp9_idct4_high__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_high__neon_full_x2, NULL },
   { "daedalus_vp9_idct4_iadst4__neon_full_x2", call_daedalus_items_vp9_idct4_iadst4__neon_full_x2,
       call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2, NULL },
+  { "daedalus_vp9_idct4_iadst4_high__neon_full_x2",
+      call_daedalus_items_vp9_idct4_iadst4_high__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4_high__neon_full_x2, NULL },
   { "daedalus_vp9_idct8__neon_dc", call_daedalus_items_vp9_idct8__neon_dc,
       call_daedalus_clearing_items_vp9_idct8__neon_dc, NULL },
   { "daedalus_vp9_idct8__neon_eob12", call_daedalus_items_vp9_idct8__neon_eob12,
@@ -4794,34 +13618,270 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_idct8__neon_full_assumesum16",
       call_daedalus_items_vp9_idct8__neon_full_assumesum16,
       call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16, NULL },
-  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL, NULL },
+  { "daedalus_vp9_idct8_high__neon_dc", call_daedalus_items_vp9_idct8_high__neon_dc,
+      call_daedalus_clearing_items_vp9_idct8_high__neon_dc, NULL },
+  { "daedalus_vp9_idct8_high__neon_eob12", call_daedalus_items_vp9_idct8_high__neon_eob12,
+      call_daedalus_clearing_items_vp9_idct8_high__neon_eob12, NULL },
+  { "daedalus_vp9_idct8_high__neon_full", call_daedalus_items_vp9_idct8_high__neon_full,
+      call_daedalus_clearing_items_vp9_idct8_high__neon_full, NULL },
   { "daedalus_vp9_idct8_iadst8__neon_full", call_daedalus_items_vp9_idct8_iadst8__neon_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full, NULL },
+  { "daedalus_vp9_idct8_iadst8_high__neon_full",
+      call_daedalus_items_vp9_idct8_iadst8_high__neon_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8_high__neon_full, NULL },
+  { "daedalus_vp9_intra_dc16__neon_full", call_daedalus_items_vp9_intra_dc16__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc16_high__neon_full", call_daedalus_items_vp9_intra_dc16_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc32__neon_full", call_daedalus_items_vp9_intra_dc32__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc32_high__neon_full", call_daedalus_items_vp9_intra_dc32_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc4__neon_full", call_daedalus_items_vp9_intra_dc4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc4_high__neon_full", call_daedalus_items_vp9_intra_dc4_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc8__neon_full", call_daedalus_items_vp9_intra_dc8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc8_high__neon_full", call_daedalus_items_vp9_intra_dc8_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16__neon_full", call_daedalus_items_vp9_intra_dc_edge16__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_edge16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32__neon_full", call_daedalus_items_vp9_intra_dc_edge32__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_edge32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4__neon_full", call_daedalus_items_vp9_intra_dc_edge4__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_edge4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8__neon_full", call_daedalus_items_vp9_intra_dc_edge8__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_edge8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16__neon_full", call_daedalus_items_vp9_intra_dc_none16__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_none16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32__neon_full", call_daedalus_items_vp9_intra_dc_none32__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_none32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4__neon_full", call_daedalus_items_vp9_intra_dc_none4__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_none4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8__neon_full", call_daedalus_items_vp9_intra_dc_none8__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8_high__neon_full",
+      call_daedalus_items_vp9_intra_dc_none8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16__neon_full",
+      call_daedalus_items_vp9_intra_down_left16__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16_high__neon_full",
+      call_daedalus_items_vp9_intra_down_left16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32__neon_full",
+      call_daedalus_items_vp9_intra_down_left32__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32_high__neon_full",
+      call_daedalus_items_vp9_intra_down_left32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4__neon_full",
+      call_daedalus_items_vp9_intra_down_left4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4_high__neon_full",
+      call_daedalus_items_vp9_intra_down_left4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8__neon_full",
+      call_daedalus_items_vp9_intra_down_left8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8_high__neon_full",
+      call_daedalus_items_vp9_intra_down_left8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16__neon_full",
+      call_daedalus_items_vp9_intra_down_right16__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16_high__neon_full",
+      call_daedalus_items_vp9_intra_down_right16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32__neon_full",
+      call_daedalus_items_vp9_intra_down_right32__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32_high__neon_full",
+      call_daedalus_items_vp9_intra_down_right32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4__neon_full",
+      call_daedalus_items_vp9_intra_down_right4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4_high__neon_full",
+      call_daedalus_items_vp9_intra_down_right4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8__neon_full",
+      call_daedalus_items_vp9_intra_down_right8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8_high__neon_full",
+      call_daedalus_items_vp9_intra_down_right8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor16__neon_full", call_daedalus_items_vp9_intra_hor16__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor16_high__neon_full",
+      call_daedalus_items_vp9_intra_hor16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor32__neon_full", call_daedalus_items_vp9_intra_hor32__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor32_high__neon_full",
+      call_daedalus_items_vp9_intra_hor32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor4__neon_full", call_daedalus_items_vp9_intra_hor4__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor4_high__neon_full", call_daedalus_items_vp9_intra_hor4_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor8__neon_full", call_daedalus_items_vp9_intra_hor8__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor8_high__neon_full", call_daedalus_items_vp9_intra_hor8_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16__neon_full",
+      call_daedalus_items_vp9_intra_hor_down16__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_down16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32__neon_full",
+      call_daedalus_items_vp9_intra_hor_down32__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_down32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4__neon_full", call_daedalus_items_vp9_intra_hor_down4__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_down4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8__neon_full", call_daedalus_items_vp9_intra_hor_down8__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_down8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16__neon_full", call_daedalus_items_vp9_intra_hor_up16__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_up16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32__neon_full", call_daedalus_items_vp9_intra_hor_up32__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_up32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4__neon_full", call_daedalus_items_vp9_intra_hor_up4__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_up4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8__neon_full", call_daedalus_items_vp9_intra_hor_up8__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8_high__neon_full",
+      call_daedalus_items_vp9_intra_hor_up8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm16__neon_full", call_daedalus_items_vp9_intra_tm16__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm16_high__neon_full", call_daedalus_items_vp9_intra_tm16_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_tm32__neon_full", call_daedalus_items_vp9_intra_tm32__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm32_high__neon_full", call_daedalus_items_vp9_intra_tm32_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_tm4__neon_full", call_daedalus_items_vp9_intra_tm4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm4_high__neon_full", call_daedalus_items_vp9_intra_tm4_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_tm8__neon_full", call_daedalus_items_vp9_intra_tm8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm8_high__neon_full", call_daedalus_items_vp9_intra_tm8_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_vert16__neon_full", call_daedalus_items_vp9_intra_vert16__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_vert16_high__neon_full",
+      call_daedalus_items_vp9_intra_vert16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert32__neon_full", call_daedalus_items_vp9_intra_vert32__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_vert32_high__neon_full",
+      call_daedalus_items_vp9_intra_vert32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert4__neon_full", call_daedalus_items_vp9_intra_vert4__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_vert4_high__neon_full",
+      call_daedalus_items_vp9_intra_vert4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert8__neon_full", call_daedalus_items_vp9_intra_vert8__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_vert8_high__neon_full",
+      call_daedalus_items_vp9_intra_vert8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16__neon_full",
+      call_daedalus_items_vp9_intra_vert_left16__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_left16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32__neon_full",
+      call_daedalus_items_vp9_intra_vert_left32__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_left32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4__neon_full",
+      call_daedalus_items_vp9_intra_vert_left4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_left4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8__neon_full",
+      call_daedalus_items_vp9_intra_vert_left8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_left8_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16__neon_full",
+      call_daedalus_items_vp9_intra_vert_right16__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_right16_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32__neon_full",
+      call_daedalus_items_vp9_intra_vert_right32__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_right32_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4__neon_full",
+      call_daedalus_items_vp9_intra_vert_right4__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_right4_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8__neon_full",
+      call_daedalus_items_vp9_intra_vert_right8__neon_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8_high__neon_full",
+      call_daedalus_items_vp9_intra_vert_right8_high__neon_full, NULL, NULL },
   { "daedalus_vp9_iwht4__neon_full_x2", call_daedalus_items_vp9_iwht4__neon_full_x2,
       call_daedalus_clearing_items_vp9_iwht4__neon_full_x2, NULL },
-  { "daedalus_vp9_lpf16_10_h__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_10_v__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_iwht4_high__neon_full_x2", call_daedalus_items_vp9_iwht4_high__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4_high__neon_full_x2, NULL },
+  { "daedalus_vp9_lpf1616_h__neon_full", call_daedalus_items_vp9_lpf1616_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_h__neon_full", call_daedalus_items_vp9_lpf1616_high_h__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_v__neon_full", call_daedalus_items_vp9_lpf1616_high_v__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf1616_v__neon_full", call_daedalus_items_vp9_lpf1616_v__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf16_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_h__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_h__neon_full_early", call_daedalus_items_vp9_lpf16_h__neon_full_early,
       NULL, NULL },
+  { "daedalus_vp9_lpf16_high_h__neon_full_early",
+      call_daedalus_items_vp9_lpf16_high_h__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_v__neon_full_early",
+      call_daedalus_items_vp9_lpf16_high_v__neon_full_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__neon_full_early", call_daedalus_items_vp9_lpf16_v__neon_full_early,
       NULL, NULL },
+  { "daedalus_vp9_lpf44_h__neon_full", call_daedalus_items_vp9_lpf44_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_h__neon_full", call_daedalus_items_vp9_lpf44_high_h__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf44_high_v__neon_full", call_daedalus_items_vp9_lpf44_high_v__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf44_v__neon_full", call_daedalus_items_vp9_lpf44_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf48_h__neon_full", call_daedalus_items_vp9_lpf48_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_h__neon_full", call_daedalus_items_vp9_lpf48_high_h__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf48_high_v__neon_full", call_daedalus_items_vp9_lpf48_high_v__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf48_v__neon_full", call_daedalus_items_vp9_lpf48_v__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
       NULL },
   { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf4_h__neon_full_x2", call_daedalus_items_vp9_lpf4_h__neon_full_x2, NULL, NULL },
+  { "daedalus_vp9_lpf4_high_h__neon_full_early",
+      call_daedalus_items_vp9_lpf4_high_h__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf4_high_v__neon_full_early",
+      call_daedalus_items_vp9_lpf4_high_v__neon_full_early, NULL, NULL },
   { "daedalus_vp9_lpf4_v__neon_full_early", call_daedalus_items_vp9_lpf4_v__neon_full_early, NULL,
       NULL },
   { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL, NULL },
+  { "daedalus_vp9_lpf84_h__neon_full", call_daedalus_items_vp9_lpf84_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_h__neon_full", call_daedalus_items_vp9_lpf84_high_h__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf84_high_v__neon_full", call_daedalus_items_vp9_lpf84_high_v__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf84_v__neon_full", call_daedalus_items_vp9_lpf84_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf88_h__neon_full", call_daedalus_items_vp9_lpf88_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_h__neon_full", call_daedalus_items_vp9_lpf88_high_h__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf88_high_v__neon_full", call_daedalus_items_vp9_lpf88_high_v__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf88_v__neon_full", call_daedalus_items_vp9_lpf88_v__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf8_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_h__neon_full_early",
+      call_daedalus_items_vp9_lpf8_high_h__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_v__neon_full_early",
+      call_daedalus_items_vp9_lpf8_high_v__neon_full_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL, NULL },
@@ -4836,6 +13896,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_16h_avg__neon_sub8 },
   { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_16h_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_16h_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_16h_avg_high__neon_full", call_daedalus_items_vp9_mc_16h_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_16h_high__neon_rows8", call_daedalus_items_vp9_mc_16h_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h_high__neon_rows8 },
+  { "daedalus_vp9_mc_16h_high__neon_full", call_daedalus_items_vp9_mc_16h_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot },
   { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL,
@@ -4847,12 +13916,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8 },
   { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_16hv_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_16hv_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_16hv_avg_high__neon_full",
+      call_daedalus_items_vp9_mc_16hv_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_high__neon_rows8", call_daedalus_items_vp9_mc_16hv_high__neon_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16hv_high__neon_rows8 },
+  { "daedalus_vp9_mc_16hv_high__neon_full", call_daedalus_items_vp9_mc_16hv_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v__neon_sub8 },
   { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL, NULL },
   { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v_avg__neon_sub8 },
   { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_16v_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_16v_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_16v_avg_high__neon_full", call_daedalus_items_vp9_mc_16v_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_16v_high__neon_rows8", call_daedalus_items_vp9_mc_16v_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v_high__neon_rows8 },
+  { "daedalus_vp9_mc_16v_high__neon_full", call_daedalus_items_vp9_mc_16v_high__neon_full, NULL,
       NULL },
   { "daedalus_vp9_mc_32h__neon_sub8_dot", call_daedalus_items_vp9_mc_32h__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_32h__neon_sub8_dot },
@@ -4865,6 +13952,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_32h_avg__neon_sub8 },
   { "daedalus_vp9_mc_32h_avg__neon_full", call_daedalus_items_vp9_mc_32h_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_32h_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_32h_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_32h_avg_high__neon_full", call_daedalus_items_vp9_mc_32h_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_32h_high__neon_rows8", call_daedalus_items_vp9_mc_32h_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h_high__neon_rows8 },
+  { "daedalus_vp9_mc_32h_high__neon_full", call_daedalus_items_vp9_mc_32h_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_32hv__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot },
   { "daedalus_vp9_mc_32hv__neon_sub8", call_daedalus_items_vp9_mc_32hv__neon_sub8, NULL,
@@ -4876,12 +13972,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8 },
   { "daedalus_vp9_mc_32hv_avg__neon_full", call_daedalus_items_vp9_mc_32hv_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_32hv_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_32hv_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_32hv_avg_high__neon_full",
+      call_daedalus_items_vp9_mc_32hv_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_high__neon_rows8", call_daedalus_items_vp9_mc_32hv_high__neon_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32hv_high__neon_rows8 },
+  { "daedalus_vp9_mc_32hv_high__neon_full", call_daedalus_items_vp9_mc_32hv_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_32v__neon_sub8", call_daedalus_items_vp9_mc_32v__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v__neon_sub8 },
   { "daedalus_vp9_mc_32v__neon_full", call_daedalus_items_vp9_mc_32v__neon_full, NULL, NULL },
   { "daedalus_vp9_mc_32v_avg__neon_sub8", call_daedalus_items_vp9_mc_32v_avg__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v_avg__neon_sub8 },
   { "daedalus_vp9_mc_32v_avg__neon_full", call_daedalus_items_vp9_mc_32v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_32v_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_32v_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_32v_avg_high__neon_full", call_daedalus_items_vp9_mc_32v_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_32v_high__neon_rows8", call_daedalus_items_vp9_mc_32v_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v_high__neon_rows8 },
+  { "daedalus_vp9_mc_32v_high__neon_full", call_daedalus_items_vp9_mc_32v_high__neon_full, NULL,
       NULL },
   { "daedalus_vp9_mc_4h__neon_sub8_dot", call_daedalus_items_vp9_mc_4h__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_4h__neon_sub8_dot },
@@ -4898,6 +14012,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL, NULL },
   { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL, NULL },
   { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg_high__neon_rows8_x2",
+      call_daedalus_items_vp9_mc_4h_avg_high__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4h_avg_high__neon_rows4", call_daedalus_items_vp9_mc_4h_avg_high__neon_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg_high__neon_full", call_daedalus_items_vp9_mc_4h_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4h_high__neon_rows8_x2", call_daedalus_items_vp9_mc_4h_high__neon_rows8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4h_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4h_high__neon_rows4", call_daedalus_items_vp9_mc_4h_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h_high__neon_full", call_daedalus_items_vp9_mc_4h_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_4hv__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot },
   { "daedalus_vp9_mc_4hv__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv__neon_sub8_x2, NULL,
@@ -4916,6 +14043,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__neon_rows8_x2",
+      call_daedalus_items_vp9_mc_4hv_avg_high__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4hv_avg_high__neon_rows4",
+      call_daedalus_items_vp9_mc_4hv_avg_high__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__neon_full", call_daedalus_items_vp9_mc_4hv_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4hv_high__neon_rows8_x2", call_daedalus_items_vp9_mc_4hv_high__neon_rows8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4hv_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4hv_high__neon_rows4", call_daedalus_items_vp9_mc_4hv_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4hv_high__neon_full", call_daedalus_items_vp9_mc_4hv_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_4v__neon_sub8_x2", call_daedalus_items_vp9_mc_4v__neon_sub8_x2, NULL,
       call_daedalus_tall_vp9_mc_4v__neon_sub8_x2 },
   { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL, NULL },
@@ -4924,6 +14064,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2 },
   { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL, NULL },
   { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg_high__neon_rows8_x2",
+      call_daedalus_items_vp9_mc_4v_avg_high__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4v_avg_high__neon_rows4", call_daedalus_items_vp9_mc_4v_avg_high__neon_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg_high__neon_full", call_daedalus_items_vp9_mc_4v_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4v_high__neon_rows8_x2", call_daedalus_items_vp9_mc_4v_high__neon_rows8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4v_high__neon_rows8_x2 },
+  { "daedalus_vp9_mc_4v_high__neon_rows4", call_daedalus_items_vp9_mc_4v_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4v_high__neon_full", call_daedalus_items_vp9_mc_4v_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_64h__neon_sub8_dot", call_daedalus_items_vp9_mc_64h__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_64h__neon_sub8_dot },
   { "daedalus_vp9_mc_64h__neon_sub8", call_daedalus_items_vp9_mc_64h__neon_sub8, NULL,
@@ -4934,6 +14087,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_64h_avg__neon_sub8", call_daedalus_items_vp9_mc_64h_avg__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_64h_avg__neon_sub8 },
   { "daedalus_vp9_mc_64h_avg__neon_full", call_daedalus_items_vp9_mc_64h_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64h_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_64h_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_64h_avg_high__neon_full", call_daedalus_items_vp9_mc_64h_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_64h_high__neon_rows8", call_daedalus_items_vp9_mc_64h_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h_high__neon_rows8 },
+  { "daedalus_vp9_mc_64h_high__neon_full", call_daedalus_items_vp9_mc_64h_high__neon_full, NULL,
       NULL },
   { "daedalus_vp9_mc_64hv__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot },
@@ -4946,12 +14108,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8 },
   { "daedalus_vp9_mc_64hv_avg__neon_full", call_daedalus_items_vp9_mc_64hv_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_64hv_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_64hv_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_64hv_avg_high__neon_full",
+      call_daedalus_items_vp9_mc_64hv_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_high__neon_rows8", call_daedalus_items_vp9_mc_64hv_high__neon_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64hv_high__neon_rows8 },
+  { "daedalus_vp9_mc_64hv_high__neon_full", call_daedalus_items_vp9_mc_64hv_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_64v__neon_sub8", call_daedalus_items_vp9_mc_64v__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v__neon_sub8 },
   { "daedalus_vp9_mc_64v__neon_full", call_daedalus_items_vp9_mc_64v__neon_full, NULL, NULL },
   { "daedalus_vp9_mc_64v_avg__neon_sub8", call_daedalus_items_vp9_mc_64v_avg__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v_avg__neon_sub8 },
   { "daedalus_vp9_mc_64v_avg__neon_full", call_daedalus_items_vp9_mc_64v_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_64v_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_64v_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_64v_avg_high__neon_full", call_daedalus_items_vp9_mc_64v_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_64v_high__neon_rows8", call_daedalus_items_vp9_mc_64v_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v_high__neon_rows8 },
+  { "daedalus_vp9_mc_64v_high__neon_full", call_daedalus_items_vp9_mc_64v_high__neon_full, NULL,
       NULL },
   { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_8h__neon_sub8_dot },
@@ -4974,6 +14154,18 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8h_avg__neon_rows8", call_daedalus_items_vp9_mc_8h_avg__neon_rows8, NULL,
       call_daedalus_tall_vp9_mc_8h_avg__neon_rows8 },
   { "daedalus_vp9_mc_8h_avg__neon_full", call_daedalus_items_vp9_mc_8h_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg_high__neon_rows8", call_daedalus_items_vp9_mc_8h_avg_high__neon_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8h_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_8h_avg_high__neon_rows4", call_daedalus_items_vp9_mc_8h_avg_high__neon_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg_high__neon_full", call_daedalus_items_vp9_mc_8h_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8h_high__neon_rows8", call_daedalus_items_vp9_mc_8h_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_high__neon_rows8 },
+  { "daedalus_vp9_mc_8h_high__neon_rows4", call_daedalus_items_vp9_mc_8h_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8h_high__neon_full", call_daedalus_items_vp9_mc_8h_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL,
       call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot },
   { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL,
@@ -4992,6 +14184,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__neon_rows8",
+      call_daedalus_items_vp9_mc_8hv_avg_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_8hv_avg_high__neon_rows4",
+      call_daedalus_items_vp9_mc_8hv_avg_high__neon_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__neon_full", call_daedalus_items_vp9_mc_8hv_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8hv_high__neon_rows8", call_daedalus_items_vp9_mc_8hv_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_high__neon_rows8 },
+  { "daedalus_vp9_mc_8hv_high__neon_rows4", call_daedalus_items_vp9_mc_8hv_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8hv_high__neon_full", call_daedalus_items_vp9_mc_8hv_high__neon_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__neon_sub8 },
   { "daedalus_vp9_mc_8v__neon_sub4", call_daedalus_items_vp9_mc_8v__neon_sub4, NULL, NULL },
@@ -5000,6 +14205,53 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_8v_avg__neon_sub8 },
   { "daedalus_vp9_mc_8v_avg__neon_sub4", call_daedalus_items_vp9_mc_8v_avg__neon_sub4, NULL, NULL },
   { "daedalus_vp9_mc_8v_avg__neon_full", call_daedalus_items_vp9_mc_8v_avg__neon_full, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg_high__neon_rows8", call_daedalus_items_vp9_mc_8v_avg_high__neon_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8v_avg_high__neon_rows8 },
+  { "daedalus_vp9_mc_8v_avg_high__neon_rows4", call_daedalus_items_vp9_mc_8v_avg_high__neon_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg_high__neon_full", call_daedalus_items_vp9_mc_8v_avg_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8v_high__neon_rows8", call_daedalus_items_vp9_mc_8v_high__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v_high__neon_rows8 },
+  { "daedalus_vp9_mc_8v_high__neon_rows4", call_daedalus_items_vp9_mc_8v_high__neon_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_mc_8v_high__neon_full", call_daedalus_items_vp9_mc_8v_high__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_16__neon_full", call_daedalus_items_vp9_scaled_16__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg__neon_full", call_daedalus_items_vp9_scaled_16_avg__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__neon_full",
+      call_daedalus_items_vp9_scaled_16_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__neon_full", call_daedalus_items_vp9_scaled_16_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_32__neon_full", call_daedalus_items_vp9_scaled_32__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg__neon_full", call_daedalus_items_vp9_scaled_32_avg__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__neon_full",
+      call_daedalus_items_vp9_scaled_32_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__neon_full", call_daedalus_items_vp9_scaled_32_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_4__neon_full", call_daedalus_items_vp9_scaled_4__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg__neon_full", call_daedalus_items_vp9_scaled_4_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_4_avg_high__neon_full",
+      call_daedalus_items_vp9_scaled_4_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__neon_full", call_daedalus_items_vp9_scaled_4_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_64__neon_full", call_daedalus_items_vp9_scaled_64__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg__neon_full", call_daedalus_items_vp9_scaled_64_avg__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__neon_full",
+      call_daedalus_items_vp9_scaled_64_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__neon_full", call_daedalus_items_vp9_scaled_64_high__neon_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_8__neon_full", call_daedalus_items_vp9_scaled_8__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg__neon_full", call_daedalus_items_vp9_scaled_8_avg__neon_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_8_avg_high__neon_full",
+      call_daedalus_items_vp9_scaled_8_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__neon_full", call_daedalus_items_vp9_scaled_8_high__neon_full,
+      NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_av1_cdef8__vector_inpri_r2", call_daedalus_items_av1_cdef8__vector_inpri_r2, NULL,
@@ -5029,51 +14281,116 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL,
       call_daedalus_tall_vp9_avg16__vector_rows8 },
   { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg16_high__vector_rows8", call_daedalus_items_vp9_avg16_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_avg16_high__vector_rows8 },
+  { "daedalus_vp9_avg16_high__vector_full", call_daedalus_items_vp9_avg16_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_avg32__vector_rows8", call_daedalus_items_vp9_avg32__vector_rows8, NULL,
       call_daedalus_tall_vp9_avg32__vector_rows8 },
   { "daedalus_vp9_avg32__vector_full", call_daedalus_items_vp9_avg32__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg32_high__vector_rows8", call_daedalus_items_vp9_avg32_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_avg32_high__vector_rows8 },
+  { "daedalus_vp9_avg32_high__vector_full", call_daedalus_items_vp9_avg32_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
       call_daedalus_tall_vp9_avg4__vector_rows8 },
   { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
   { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg4_high__vector_rows8_x2", call_daedalus_items_vp9_avg4_high__vector_rows8_x2,
+      NULL, call_daedalus_tall_vp9_avg4_high__vector_rows8_x2 },
+  { "daedalus_vp9_avg4_high__vector_rows4", call_daedalus_items_vp9_avg4_high__vector_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_avg4_high__vector_full", call_daedalus_items_vp9_avg4_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_avg64__vector_rows8", call_daedalus_items_vp9_avg64__vector_rows8, NULL,
       call_daedalus_tall_vp9_avg64__vector_rows8 },
   { "daedalus_vp9_avg64__vector_full", call_daedalus_items_vp9_avg64__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg64_high__vector_rows8", call_daedalus_items_vp9_avg64_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_avg64_high__vector_rows8 },
+  { "daedalus_vp9_avg64_high__vector_full", call_daedalus_items_vp9_avg64_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL,
       call_daedalus_tall_vp9_avg8__vector_rows8 },
   { "daedalus_vp9_avg8__vector_rows4", call_daedalus_items_vp9_avg8__vector_rows4, NULL, NULL },
   { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL, NULL },
+  { "daedalus_vp9_avg8_high__vector_rows8", call_daedalus_items_vp9_avg8_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg8_high__vector_rows8 },
+  { "daedalus_vp9_avg8_high__vector_rows4", call_daedalus_items_vp9_avg8_high__vector_rows4, NULL,
+      NULL },
+  { "daedalus_vp9_avg8_high__vector_full", call_daedalus_items_vp9_avg8_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL,
       call_daedalus_tall_vp9_copy16__vector_rows8 },
   { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy16_high__vector_rows8", call_daedalus_items_vp9_copy16_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_copy16_high__vector_rows8 },
+  { "daedalus_vp9_copy16_high__vector_full", call_daedalus_items_vp9_copy16_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_copy32__vector_rows8", call_daedalus_items_vp9_copy32__vector_rows8, NULL,
       call_daedalus_tall_vp9_copy32__vector_rows8 },
   { "daedalus_vp9_copy32__vector_full", call_daedalus_items_vp9_copy32__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy32_high__vector_rows8", call_daedalus_items_vp9_copy32_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_copy32_high__vector_rows8 },
+  { "daedalus_vp9_copy32_high__vector_full", call_daedalus_items_vp9_copy32_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_copy4__vector_rows8_x2", call_daedalus_items_vp9_copy4__vector_rows8_x2, NULL,
       call_daedalus_tall_vp9_copy4__vector_rows8_x2 },
   { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL, NULL },
   { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy4_high__vector_rows8_x2",
+      call_daedalus_items_vp9_copy4_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_copy4_high__vector_rows8_x2 },
+  { "daedalus_vp9_copy4_high__vector_rows4", call_daedalus_items_vp9_copy4_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_copy4_high__vector_full", call_daedalus_items_vp9_copy4_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_copy64__vector_rows8", call_daedalus_items_vp9_copy64__vector_rows8, NULL,
       call_daedalus_tall_vp9_copy64__vector_rows8 },
   { "daedalus_vp9_copy64__vector_full", call_daedalus_items_vp9_copy64__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy64_high__vector_rows8", call_daedalus_items_vp9_copy64_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_copy64_high__vector_rows8 },
+  { "daedalus_vp9_copy64_high__vector_full", call_daedalus_items_vp9_copy64_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL,
       call_daedalus_tall_vp9_copy8__vector_rows8 },
   { "daedalus_vp9_copy8__vector_rows4", call_daedalus_items_vp9_copy8__vector_rows4, NULL, NULL },
   { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL, NULL },
+  { "daedalus_vp9_copy8_high__vector_rows8", call_daedalus_items_vp9_copy8_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_copy8_high__vector_rows8 },
+  { "daedalus_vp9_copy8_high__vector_rows4", call_daedalus_items_vp9_copy8_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_copy8_high__vector_full", call_daedalus_items_vp9_copy8_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_iadst16__vector_full", call_daedalus_items_vp9_iadst16__vector_full,
       call_daedalus_clearing_items_vp9_iadst16__vector_full, NULL },
+  { "daedalus_vp9_iadst16_high__vector_full", call_daedalus_items_vp9_iadst16_high__vector_full,
+      call_daedalus_clearing_items_vp9_iadst16_high__vector_full, NULL },
   { "daedalus_vp9_iadst16_idct16__vector_full",
       call_daedalus_items_vp9_iadst16_idct16__vector_full,
       call_daedalus_clearing_items_vp9_iadst16_idct16__vector_full, NULL },
+  { "daedalus_vp9_iadst16_idct16_high__vector_full",
+      call_daedalus_items_vp9_iadst16_idct16_high__vector_full,
+      call_daedalus_clearing_items_vp9_iadst16_idct16_high__vector_full, NULL },
   { "daedalus_vp9_iadst4__vector_full_x2", call_daedalus_items_vp9_iadst4__vector_full_x2,
       call_daedalus_clearing_items_vp9_iadst4__vector_full_x2, NULL },
+  { "daedalus_vp9_iadst4_high__vector_full_x2",
+      call_daedalus_items_vp9_iadst4_high__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_high__vector_full_x2, NULL },
   { "daedalus_vp9_iadst4_idct4__vector_full_x2",
       call_daedalus_items_vp9_iadst4_idct4__vector_full_x2,
       call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2, NULL },
+  { "daedalus_vp9_iadst4_idct4_high__vector_full_x2",
+      call_daedalus_items_vp9_iadst4_idct4_high__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4_high__vector_full_x2, NULL },
   { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
       call_daedalus_clearing_items_vp9_iadst8__vector_full, NULL },
+  { "daedalus_vp9_iadst8_high__vector_full", call_daedalus_items_vp9_iadst8_high__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8_high__vector_full, NULL },
   { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full, NULL },
+  { "daedalus_vp9_iadst8_idct8_high__vector_full",
+      call_daedalus_items_vp9_iadst8_idct8_high__vector_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8_high__vector_full, NULL },
   { "daedalus_vp9_idct16__vector_dc", call_daedalus_items_vp9_idct16__vector_dc,
       call_daedalus_clearing_items_vp9_idct16__vector_dc, NULL },
   { "daedalus_vp9_idct16__vector_eob10", call_daedalus_items_vp9_idct16__vector_eob10,
@@ -5082,9 +14399,20 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct16__vector_eob38, NULL },
   { "daedalus_vp9_idct16__vector_full", call_daedalus_items_vp9_idct16__vector_full,
       call_daedalus_clearing_items_vp9_idct16__vector_full, NULL },
+  { "daedalus_vp9_idct16_high__vector_dc", call_daedalus_items_vp9_idct16_high__vector_dc,
+      call_daedalus_clearing_items_vp9_idct16_high__vector_dc, NULL },
+  { "daedalus_vp9_idct16_high__vector_eob10", call_daedalus_items_vp9_idct16_high__vector_eob10,
+      call_daedalus_clearing_items_vp9_idct16_high__vector_eob10, NULL },
+  { "daedalus_vp9_idct16_high__vector_eob38", call_daedalus_items_vp9_idct16_high__vector_eob38,
+      call_daedalus_clearing_items_vp9_idct16_high__vector_eob38, NULL },
+  { "daedalus_vp9_idct16_high__vector_full", call_daedalus_items_vp9_idct16_high__vector_full,
+      call_daedalus_clearing_items_vp9_idct16_high__vector_full, NULL },
   { "daedalus_vp9_idct16_iadst16__vector_full",
       call_daedalus_items_vp9_idct16_iadst16__vector_full,
       call_daedalus_clearing_items_vp9_idct16_iadst16__vector_full, NULL },
+  { "daedalus_vp9_idct16_iadst16_high__vector_full",
+      call_daedalus_items_vp9_idct16_iadst16_high__vector_full,
+      call_daedalus_clearing_items_vp9_idct16_iadst16_high__vector_full, NULL },
   { "daedalus_vp9_idct32__vector_dc", call_daedalus_items_vp9_idct32__vector_dc,
       call_daedalus_clearing_items_vp9_idct32__vector_dc, NULL },
   { "daedalus_vp9_idct32__vector_eob34", call_daedalus_items_vp9_idct32__vector_eob34,
@@ -5093,39 +14421,295 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct32__vector_eob135, NULL },
   { "daedalus_vp9_idct32__vector_full", call_daedalus_items_vp9_idct32__vector_full,
       call_daedalus_clearing_items_vp9_idct32__vector_full, NULL },
+  { "daedalus_vp9_idct32_high__vector_dc", call_daedalus_items_vp9_idct32_high__vector_dc,
+      call_daedalus_clearing_items_vp9_idct32_high__vector_dc, NULL },
+  { "daedalus_vp9_idct32_high__vector_eob34", call_daedalus_items_vp9_idct32_high__vector_eob34,
+      call_daedalus_clearing_items_vp9_idct32_high__vector_eob34, NULL },
+  { "daedalus_vp9_idct32_high__vector_eob135", call_daedalus_items_vp9_idct32_high__vector_eob135,
+      call_daedalus_clearing_items_vp9_idct32_high__vector_eob135, NULL },
+  { "daedalus_vp9_idct32_high__vector_full", call_daedalus_items_vp9_idct32_high__vector_full,
+      call_daedalus_clearing_items_vp9_idct32_high__vector_full, NULL },
   { "daedalus_vp9_idct4__vector_dc_x2", call_daedalus_items_vp9_idct4__vector_dc_x2,
       call_daedalus_clearing_items_vp9_idct4__vector_dc_x2, NULL },
   { "daedalus_vp9_idct4__vector_full_x2", call_daedalus_items_vp9_idct4__vector_full_x2,
       call_daedalus_clearing_items_vp9_idct4__vector_full_x2, NULL },
+  { "daedalus_vp9_idct4_high__vector_dc_x2", call_daedalus_items_vp9_idct4_high__vector_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4_high__vector_dc_x2, NULL },
+  { "daedalus_vp9_idct4_high__vector_full_x2", call_daedalus_items_vp9_idct4_high__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_high__vector_full_x2, NULL },
   { "daedalus_vp9_idct4_iadst4__vector_full_x2",
       call_daedalus_items_vp9_idct4_iadst4__vector_full_x2,
       call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2, NULL },
+  { "daedalus_vp9_idct4_iadst4_high__vector_full_x2",
+      call_daedalus_items_vp9_idct4_iadst4_high__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4_high__vector_full_x2, NULL },
   { "daedalus_vp9_idct8__vector_dc", call_daedalus_items_vp9_idct8__vector_dc,
       call_daedalus_clearing_items_vp9_idct8__vector_dc, NULL },
   { "daedalus_vp9_idct8__vector_eob12", call_daedalus_items_vp9_idct8__vector_eob12,
       call_daedalus_clearing_items_vp9_idct8__vector_eob12, NULL },
   { "daedalus_vp9_idct8__vector_full", call_daedalus_items_vp9_idct8__vector_full,
       call_daedalus_clearing_items_vp9_idct8__vector_full, NULL },
-  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL,
-      NULL },
+  { "daedalus_vp9_idct8_high__vector_dc", call_daedalus_items_vp9_idct8_high__vector_dc,
+      call_daedalus_clearing_items_vp9_idct8_high__vector_dc, NULL },
+  { "daedalus_vp9_idct8_high__vector_eob12", call_daedalus_items_vp9_idct8_high__vector_eob12,
+      call_daedalus_clearing_items_vp9_idct8_high__vector_eob12, NULL },
+  { "daedalus_vp9_idct8_high__vector_full", call_daedalus_items_vp9_idct8_high__vector_full,
+      call_daedalus_clearing_items_vp9_idct8_high__vector_full, NULL },
   { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full, NULL },
+  { "daedalus_vp9_idct8_iadst8_high__vector_full",
+      call_daedalus_items_vp9_idct8_iadst8_high__vector_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8_high__vector_full, NULL },
+  { "daedalus_vp9_intra_dc16__vector_full", call_daedalus_items_vp9_intra_dc16__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc16_high__vector_full",
+      call_daedalus_items_vp9_intra_dc16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc32__vector_full", call_daedalus_items_vp9_intra_dc32__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc32_high__vector_full",
+      call_daedalus_items_vp9_intra_dc32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc4__vector_full", call_daedalus_items_vp9_intra_dc4__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc4_high__vector_full",
+      call_daedalus_items_vp9_intra_dc4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc8__vector_full", call_daedalus_items_vp9_intra_dc8__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_dc8_high__vector_full",
+      call_daedalus_items_vp9_intra_dc8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge16_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge32_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge4_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_edge8_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_edge8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16__vector_full",
+      call_daedalus_items_vp9_intra_dc_none16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none16_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_none16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32__vector_full",
+      call_daedalus_items_vp9_intra_dc_none32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none32_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_none32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4__vector_full",
+      call_daedalus_items_vp9_intra_dc_none4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none4_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_none4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8__vector_full",
+      call_daedalus_items_vp9_intra_dc_none8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_dc_none8_high__vector_full",
+      call_daedalus_items_vp9_intra_dc_none8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16__vector_full",
+      call_daedalus_items_vp9_intra_down_left16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left16_high__vector_full",
+      call_daedalus_items_vp9_intra_down_left16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32__vector_full",
+      call_daedalus_items_vp9_intra_down_left32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left32_high__vector_full",
+      call_daedalus_items_vp9_intra_down_left32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4__vector_full",
+      call_daedalus_items_vp9_intra_down_left4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left4_high__vector_full",
+      call_daedalus_items_vp9_intra_down_left4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8__vector_full",
+      call_daedalus_items_vp9_intra_down_left8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_left8_high__vector_full",
+      call_daedalus_items_vp9_intra_down_left8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16__vector_full",
+      call_daedalus_items_vp9_intra_down_right16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right16_high__vector_full",
+      call_daedalus_items_vp9_intra_down_right16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32__vector_full",
+      call_daedalus_items_vp9_intra_down_right32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right32_high__vector_full",
+      call_daedalus_items_vp9_intra_down_right32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4__vector_full",
+      call_daedalus_items_vp9_intra_down_right4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right4_high__vector_full",
+      call_daedalus_items_vp9_intra_down_right4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8__vector_full",
+      call_daedalus_items_vp9_intra_down_right8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_down_right8_high__vector_full",
+      call_daedalus_items_vp9_intra_down_right8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor16__vector_full", call_daedalus_items_vp9_intra_hor16__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor16_high__vector_full",
+      call_daedalus_items_vp9_intra_hor16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor32__vector_full", call_daedalus_items_vp9_intra_hor32__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor32_high__vector_full",
+      call_daedalus_items_vp9_intra_hor32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor4__vector_full", call_daedalus_items_vp9_intra_hor4__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor4_high__vector_full",
+      call_daedalus_items_vp9_intra_hor4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor8__vector_full", call_daedalus_items_vp9_intra_hor8__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_hor8_high__vector_full",
+      call_daedalus_items_vp9_intra_hor8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16__vector_full",
+      call_daedalus_items_vp9_intra_hor_down16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down16_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_down16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32__vector_full",
+      call_daedalus_items_vp9_intra_hor_down32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down32_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_down32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4__vector_full",
+      call_daedalus_items_vp9_intra_hor_down4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down4_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_down4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8__vector_full",
+      call_daedalus_items_vp9_intra_hor_down8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_down8_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_down8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16__vector_full",
+      call_daedalus_items_vp9_intra_hor_up16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up16_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_up16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32__vector_full",
+      call_daedalus_items_vp9_intra_hor_up32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up32_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_up32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4__vector_full", call_daedalus_items_vp9_intra_hor_up4__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up4_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_up4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8__vector_full", call_daedalus_items_vp9_intra_hor_up8__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_hor_up8_high__vector_full",
+      call_daedalus_items_vp9_intra_hor_up8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm16__vector_full", call_daedalus_items_vp9_intra_tm16__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm16_high__vector_full",
+      call_daedalus_items_vp9_intra_tm16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm32__vector_full", call_daedalus_items_vp9_intra_tm32__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm32_high__vector_full",
+      call_daedalus_items_vp9_intra_tm32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm4__vector_full", call_daedalus_items_vp9_intra_tm4__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm4_high__vector_full",
+      call_daedalus_items_vp9_intra_tm4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_tm8__vector_full", call_daedalus_items_vp9_intra_tm8__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_intra_tm8_high__vector_full",
+      call_daedalus_items_vp9_intra_tm8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert16__vector_full", call_daedalus_items_vp9_intra_vert16__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_vert16_high__vector_full",
+      call_daedalus_items_vp9_intra_vert16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert32__vector_full", call_daedalus_items_vp9_intra_vert32__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_vert32_high__vector_full",
+      call_daedalus_items_vp9_intra_vert32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert4__vector_full", call_daedalus_items_vp9_intra_vert4__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_vert4_high__vector_full",
+      call_daedalus_items_vp9_intra_vert4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert8__vector_full", call_daedalus_items_vp9_intra_vert8__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_intra_vert8_high__vector_full",
+      call_daedalus_items_vp9_intra_vert8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16__vector_full",
+      call_daedalus_items_vp9_intra_vert_left16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left16_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_left16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32__vector_full",
+      call_daedalus_items_vp9_intra_vert_left32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left32_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_left32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4__vector_full",
+      call_daedalus_items_vp9_intra_vert_left4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left4_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_left4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8__vector_full",
+      call_daedalus_items_vp9_intra_vert_left8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_left8_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_left8_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16__vector_full",
+      call_daedalus_items_vp9_intra_vert_right16__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right16_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_right16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32__vector_full",
+      call_daedalus_items_vp9_intra_vert_right32__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right32_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_right32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4__vector_full",
+      call_daedalus_items_vp9_intra_vert_right4__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right4_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_right4_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8__vector_full",
+      call_daedalus_items_vp9_intra_vert_right8__vector_full, NULL, NULL },
+  { "daedalus_vp9_intra_vert_right8_high__vector_full",
+      call_daedalus_items_vp9_intra_vert_right8_high__vector_full, NULL, NULL },
   { "daedalus_vp9_iwht4__vector_full_x2", call_daedalus_items_vp9_iwht4__vector_full_x2,
       call_daedalus_clearing_items_vp9_iwht4__vector_full_x2, NULL },
-  { "daedalus_vp9_lpf16_10_h__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_10_v__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_iwht4_high__vector_full_x2", call_daedalus_items_vp9_iwht4_high__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4_high__vector_full_x2, NULL },
+  { "daedalus_vp9_lpf1616_h__vector_full", call_daedalus_items_vp9_lpf1616_h__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_lpf1616_high_h__vector_full",
+      call_daedalus_items_vp9_lpf1616_high_h__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_v__vector_full",
+      call_daedalus_items_vp9_lpf1616_high_v__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf1616_v__vector_full", call_daedalus_items_vp9_lpf1616_v__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_lpf16_h__vector_full_branch_early",
       call_daedalus_items_vp9_lpf16_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_h__vector_full_early",
+      call_daedalus_items_vp9_lpf16_high_h__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_v__vector_full_early",
+      call_daedalus_items_vp9_lpf16_high_v__vector_full_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__vector_full_branch_early",
       call_daedalus_items_vp9_lpf16_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_h__vector_full", call_daedalus_items_vp9_lpf44_h__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_h__vector_full", call_daedalus_items_vp9_lpf44_high_h__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf44_high_v__vector_full", call_daedalus_items_vp9_lpf44_high_v__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf44_v__vector_full", call_daedalus_items_vp9_lpf44_v__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf48_h__vector_full", call_daedalus_items_vp9_lpf48_h__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_h__vector_full", call_daedalus_items_vp9_lpf48_high_h__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf48_high_v__vector_full", call_daedalus_items_vp9_lpf48_high_v__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf48_v__vector_full", call_daedalus_items_vp9_lpf48_v__vector_full, NULL, NULL },
   { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
       NULL, NULL },
+  { "daedalus_vp9_lpf4_high_h__vector_full_early",
+      call_daedalus_items_vp9_lpf4_high_h__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf4_high_v__vector_full_early",
+      call_daedalus_items_vp9_lpf4_high_v__vector_full_early, NULL, NULL },
   { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
       NULL, NULL },
+  { "daedalus_vp9_lpf84_h__vector_full", call_daedalus_items_vp9_lpf84_h__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_h__vector_full", call_daedalus_items_vp9_lpf84_high_h__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf84_high_v__vector_full", call_daedalus_items_vp9_lpf84_high_v__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf84_v__vector_full", call_daedalus_items_vp9_lpf84_v__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf88_h__vector_full", call_daedalus_items_vp9_lpf88_h__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_h__vector_full", call_daedalus_items_vp9_lpf88_high_h__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf88_high_v__vector_full", call_daedalus_items_vp9_lpf88_high_v__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_lpf88_v__vector_full", call_daedalus_items_vp9_lpf88_v__vector_full, NULL, NULL },
   { "daedalus_vp9_lpf8_h__vector_full_branch_early",
       call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_h__vector_full_early",
+      call_daedalus_items_vp9_lpf8_high_h__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_v__vector_full_early",
+      call_daedalus_items_vp9_lpf8_high_v__vector_full_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__vector_full_branch_early",
       call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL, NULL },
   { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL,
@@ -5135,12 +14719,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_16h_avg__vector_sub8 },
   { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_16h_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_16h_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_16h_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_16h_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16h_high__vector_rows8", call_daedalus_items_vp9_mc_16h_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16h_high__vector_rows8 },
+  { "daedalus_vp9_mc_16h_high__vector_full", call_daedalus_items_vp9_mc_16h_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_16hv__vector_sub8 },
   { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL, NULL },
   { "daedalus_vp9_mc_16hv_avg__vector_sub8", call_daedalus_items_vp9_mc_16hv_avg__vector_sub8,
       NULL, call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8 },
   { "daedalus_vp9_mc_16hv_avg__vector_full", call_daedalus_items_vp9_mc_16hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_16hv_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_16hv_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_16hv_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_16hv_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16hv_high__vector_rows8", call_daedalus_items_vp9_mc_16hv_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16hv_high__vector_rows8 },
+  { "daedalus_vp9_mc_16hv_high__vector_full", call_daedalus_items_vp9_mc_16hv_high__vector_full,
       NULL, NULL },
   { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_16v__vector_sub8 },
@@ -5149,6 +14751,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_16v_avg__vector_sub8 },
   { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_16v_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_16v_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_16v_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_16v_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_16v_high__vector_rows8", call_daedalus_items_vp9_mc_16v_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_16v_high__vector_rows8 },
+  { "daedalus_vp9_mc_16v_high__vector_full", call_daedalus_items_vp9_mc_16v_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_32h__vector_sub8", call_daedalus_items_vp9_mc_32h__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_32h__vector_sub8 },
   { "daedalus_vp9_mc_32h__vector_full", call_daedalus_items_vp9_mc_32h__vector_full, NULL, NULL },
@@ -5156,12 +14767,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_32h_avg__vector_sub8 },
   { "daedalus_vp9_mc_32h_avg__vector_full", call_daedalus_items_vp9_mc_32h_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_32h_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_32h_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_32h_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_32h_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32h_high__vector_rows8", call_daedalus_items_vp9_mc_32h_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32h_high__vector_rows8 },
+  { "daedalus_vp9_mc_32h_high__vector_full", call_daedalus_items_vp9_mc_32h_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_32hv__vector_sub8", call_daedalus_items_vp9_mc_32hv__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_32hv__vector_sub8 },
   { "daedalus_vp9_mc_32hv__vector_full", call_daedalus_items_vp9_mc_32hv__vector_full, NULL, NULL },
   { "daedalus_vp9_mc_32hv_avg__vector_sub8", call_daedalus_items_vp9_mc_32hv_avg__vector_sub8,
       NULL, call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8 },
   { "daedalus_vp9_mc_32hv_avg__vector_full", call_daedalus_items_vp9_mc_32hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_32hv_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_32hv_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_32hv_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_32hv_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32hv_high__vector_rows8", call_daedalus_items_vp9_mc_32hv_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32hv_high__vector_rows8 },
+  { "daedalus_vp9_mc_32hv_high__vector_full", call_daedalus_items_vp9_mc_32hv_high__vector_full,
       NULL, NULL },
   { "daedalus_vp9_mc_32v__vector_sub8", call_daedalus_items_vp9_mc_32v__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_32v__vector_sub8 },
@@ -5170,6 +14799,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_32v_avg__vector_sub8 },
   { "daedalus_vp9_mc_32v_avg__vector_full", call_daedalus_items_vp9_mc_32v_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_32v_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_32v_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_32v_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_32v_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_32v_high__vector_rows8", call_daedalus_items_vp9_mc_32v_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_32v_high__vector_rows8 },
+  { "daedalus_vp9_mc_32v_high__vector_full", call_daedalus_items_vp9_mc_32v_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_4h__vector_sub8_x2", call_daedalus_items_vp9_mc_4h__vector_sub8_x2, NULL,
       call_daedalus_tall_vp9_mc_4h__vector_sub8_x2 },
   { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL, NULL },
@@ -5179,6 +14817,20 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL,
       NULL },
   { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_mc_4h_avg_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4h_avg_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4h_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_4h_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4h_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_4h_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4h_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4h_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4h_high__vector_rows4", call_daedalus_items_vp9_mc_4h_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4h_high__vector_full", call_daedalus_items_vp9_mc_4h_high__vector_full, NULL,
       NULL },
   { "daedalus_vp9_mc_4hv__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv__vector_sub8_x2, NULL,
       call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2 },
@@ -5190,6 +14842,20 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4hv_avg_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4hv_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_4hv_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_4hv_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4hv_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4hv_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4hv_high__vector_rows4", call_daedalus_items_vp9_mc_4hv_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4hv_high__vector_full", call_daedalus_items_vp9_mc_4hv_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_4v__vector_sub8_x2", call_daedalus_items_vp9_mc_4v__vector_sub8_x2, NULL,
       call_daedalus_tall_vp9_mc_4v__vector_sub8_x2 },
   { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL, NULL },
@@ -5200,6 +14866,20 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_4v_avg_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4v_avg_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4v_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_4v_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_4v_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_4v_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_4v_high__vector_rows8_x2",
+      call_daedalus_items_vp9_mc_4v_high__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v_high__vector_rows8_x2 },
+  { "daedalus_vp9_mc_4v_high__vector_rows4", call_daedalus_items_vp9_mc_4v_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_4v_high__vector_full", call_daedalus_items_vp9_mc_4v_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_64h__vector_sub8", call_daedalus_items_vp9_mc_64h__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_64h__vector_sub8 },
   { "daedalus_vp9_mc_64h__vector_full", call_daedalus_items_vp9_mc_64h__vector_full, NULL, NULL },
@@ -5207,12 +14887,30 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_64h_avg__vector_sub8 },
   { "daedalus_vp9_mc_64h_avg__vector_full", call_daedalus_items_vp9_mc_64h_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_64h_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_64h_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_64h_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_64h_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64h_high__vector_rows8", call_daedalus_items_vp9_mc_64h_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64h_high__vector_rows8 },
+  { "daedalus_vp9_mc_64h_high__vector_full", call_daedalus_items_vp9_mc_64h_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_64hv__vector_sub8", call_daedalus_items_vp9_mc_64hv__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_64hv__vector_sub8 },
   { "daedalus_vp9_mc_64hv__vector_full", call_daedalus_items_vp9_mc_64hv__vector_full, NULL, NULL },
   { "daedalus_vp9_mc_64hv_avg__vector_sub8", call_daedalus_items_vp9_mc_64hv_avg__vector_sub8,
       NULL, call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8 },
   { "daedalus_vp9_mc_64hv_avg__vector_full", call_daedalus_items_vp9_mc_64hv_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_mc_64hv_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_64hv_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_64hv_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_64hv_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64hv_high__vector_rows8", call_daedalus_items_vp9_mc_64hv_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64hv_high__vector_rows8 },
+  { "daedalus_vp9_mc_64hv_high__vector_full", call_daedalus_items_vp9_mc_64hv_high__vector_full,
       NULL, NULL },
   { "daedalus_vp9_mc_64v__vector_sub8", call_daedalus_items_vp9_mc_64v__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_64v__vector_sub8 },
@@ -5221,6 +14919,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_64v_avg__vector_sub8 },
   { "daedalus_vp9_mc_64v_avg__vector_full", call_daedalus_items_vp9_mc_64v_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_64v_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_64v_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_64v_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_64v_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_64v_high__vector_rows8", call_daedalus_items_vp9_mc_64v_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_64v_high__vector_rows8 },
+  { "daedalus_vp9_mc_64v_high__vector_full", call_daedalus_items_vp9_mc_64v_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_8h__vector_sub8", call_daedalus_items_vp9_mc_8h__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8h__vector_sub8 },
   { "daedalus_vp9_mc_8h__vector_rows8", call_daedalus_items_vp9_mc_8h__vector_rows8, NULL,
@@ -5232,6 +14939,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_8h_avg__vector_rows8 },
   { "daedalus_vp9_mc_8h_avg__vector_full", call_daedalus_items_vp9_mc_8h_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_8h_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_8h_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_8h_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_8h_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8h_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_8h_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8h_high__vector_rows8", call_daedalus_items_vp9_mc_8h_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8h_high__vector_rows8 },
+  { "daedalus_vp9_mc_8h_high__vector_rows4", call_daedalus_items_vp9_mc_8h_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8h_high__vector_full", call_daedalus_items_vp9_mc_8h_high__vector_full, NULL,
+      NULL },
   { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv__vector_sub8 },
   { "daedalus_vp9_mc_8hv__vector_sub4", call_daedalus_items_vp9_mc_8hv__vector_sub4, NULL, NULL },
@@ -5242,6 +14962,19 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_8hv_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_8hv_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_8hv_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_8hv_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8hv_high__vector_rows8", call_daedalus_items_vp9_mc_8hv_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8hv_high__vector_rows8 },
+  { "daedalus_vp9_mc_8hv_high__vector_rows4", call_daedalus_items_vp9_mc_8hv_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8hv_high__vector_full", call_daedalus_items_vp9_mc_8hv_high__vector_full,
+      NULL, NULL },
   { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__vector_sub8 },
   { "daedalus_vp9_mc_8v__vector_sub4", call_daedalus_items_vp9_mc_8v__vector_sub4, NULL, NULL },
@@ -5252,6 +14985,59 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_8v_avg__vector_full", call_daedalus_items_vp9_mc_8v_avg__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_mc_8v_avg_high__vector_rows8",
+      call_daedalus_items_vp9_mc_8v_avg_high__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg_high__vector_rows8 },
+  { "daedalus_vp9_mc_8v_avg_high__vector_rows4",
+      call_daedalus_items_vp9_mc_8v_avg_high__vector_rows4, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg_high__vector_full",
+      call_daedalus_items_vp9_mc_8v_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_mc_8v_high__vector_rows8", call_daedalus_items_vp9_mc_8v_high__vector_rows8,
+      NULL, call_daedalus_tall_vp9_mc_8v_high__vector_rows8 },
+  { "daedalus_vp9_mc_8v_high__vector_rows4", call_daedalus_items_vp9_mc_8v_high__vector_rows4,
+      NULL, NULL },
+  { "daedalus_vp9_mc_8v_high__vector_full", call_daedalus_items_vp9_mc_8v_high__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_16__vector_full", call_daedalus_items_vp9_scaled_16__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_16_avg__vector_full", call_daedalus_items_vp9_scaled_16_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__vector_full",
+      call_daedalus_items_vp9_scaled_16_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__vector_full",
+      call_daedalus_items_vp9_scaled_16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32__vector_full", call_daedalus_items_vp9_scaled_32__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_32_avg__vector_full", call_daedalus_items_vp9_scaled_32_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__vector_full",
+      call_daedalus_items_vp9_scaled_32_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__vector_full",
+      call_daedalus_items_vp9_scaled_32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4__vector_full", call_daedalus_items_vp9_scaled_4__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_4_avg__vector_full", call_daedalus_items_vp9_scaled_4_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg_high__vector_full",
+      call_daedalus_items_vp9_scaled_4_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__vector_full", call_daedalus_items_vp9_scaled_4_high__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_64__vector_full", call_daedalus_items_vp9_scaled_64__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_64_avg__vector_full", call_daedalus_items_vp9_scaled_64_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__vector_full",
+      call_daedalus_items_vp9_scaled_64_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__vector_full",
+      call_daedalus_items_vp9_scaled_64_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8__vector_full", call_daedalus_items_vp9_scaled_8__vector_full, NULL,
+      NULL },
+  { "daedalus_vp9_scaled_8_avg__vector_full", call_daedalus_items_vp9_scaled_8_avg__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg_high__vector_full",
+      call_daedalus_items_vp9_scaled_8_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__vector_full", call_daedalus_items_vp9_scaled_8_high__vector_full,
+      NULL, NULL },
 #endif
   { NULL, NULL, NULL, NULL },
 };
@@ -5259,7 +15045,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "c7a8714583aae4c6",
+  .generator = "e4e50bfb6a116868",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -77,7 +77,7 @@ def command(
         with _step(4):
             context.invoke(
                 stream_verb.command, file=None, target=None, substrate="cpu", device=None,
-                frames=None, as_json=False,
+                frames=None, as_json=False, sample=True,
                 faults="c",  # both targets' programs have the same calls to spoil
             )  # fmt: skip
     took = time.monotonic() - started + set_up_seconds()

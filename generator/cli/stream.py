@@ -2,7 +2,7 @@
 """`daedalus stream`: real streams through our functions, frame by frame."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.progress import Shown, progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.files import InputFile
+from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, find
-from daedalus.generator.verify import stream, stream_qpu
+from daedalus.generator.verify import stale, stream, stream_qpu
 from daedalus.generator.verify.crosscheck import program
 
 
@@ -43,6 +44,11 @@ from daedalus.generator.verify.crosscheck import program
     type=click.Choice([*stream.TARGETS, "all"]),
     help="In which target's program faults are injected.  [default: all]",
 )
+@click.option(
+    "--sample",
+    is_flag=True,
+    help="Faults in functions of those kernels alone that `check` compares on that day.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     file: Path | None,
@@ -51,6 +57,7 @@ def command(
     device: str | None,
     frames: int | None,
     faults: str | None,
+    sample: bool,
     as_json: bool,
 ) -> None:
     """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
@@ -92,7 +99,8 @@ def command(
         )
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
     with progress(made, quiet=as_json) as shown:
-        report = _run(file, targets, frames, faults_in, shown)
+        spoiled = {e.kernel.id for e in (stale.sample(load()) if sample else load())}
+        report = _run(file, targets, frames, faults_in, spoiled, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:
@@ -109,17 +117,20 @@ def command(
 
 def _run(
     file: Path | None, targets: list[str], frames: int | None, faults_in: Sequence[str],
-    shown: Shown,
+    spoiled: Set[str], shown: Shown,
 ) -> stream.Report:  # fmt: skip
     if file is not None:
         decoder, clip = clips.import_clip(file)
         return stream.check(
-            decoder, [clip], targets, limit=frames, need_all=False, faults_in=faults_in
-        )
+            decoder, [clip], targets, limit=frames, need_all=False, faults_in=faults_in,
+            spoiled=spoiled,
+        )  # fmt: skip
     report = stream.Report()
     for decoder in clips.decoders():
         made = [clips.make_clip(decoder, c) for c in decoder.clips]
-        report.add(stream.check(decoder, made, targets, limit=frames, faults_in=faults_in))
+        report.add(
+            stream.check(decoder, made, targets, limit=frames, faults_in=faults_in, spoiled=spoiled)
+        )
         shown.advance(len(targets))
     return report
 

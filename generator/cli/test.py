@@ -67,6 +67,7 @@ def _campaign() -> Iterator[Step]:
     for arch, sanitize in _others():
         yield from _ctest("all tests, ", arch, sanitize, "-LE", "consumer")
     yield _verb("oracle", "--items", "2000")
+    yield _verb("stream", wide=True)
     yield _verb("v3d", "fuzz", "--seconds", "20")
     day = str(stale.today().toordinal())  # other programs each day
     yield _verb("fuzz", "--target", "qpu", "--programs", _PROGRAMS, "--seed", day, wide=True)
@@ -139,7 +140,7 @@ def _fuzz() -> Iterator[Step]:
 
 
 def _stream() -> Iterator[Step]:
-    yield _verb("stream", wide=True)
+    yield _verb("stream", "--sample", wide=True)
     yield _verb("stream", "--substrate", "qpu", "--device", "lavapipe-8", wide=True)
 
 

@@ -48,7 +48,7 @@ def arguments(kernel: Kernel, entry: DecoderEntry, signature: Signature, words: 
     """Those of a call of the decoder's function. Array parameters are arrays of their names."""
     parts = [(kernel.buffer(n), p) for n, ps in entry.planes for p in ps]
     found = []
-    theirs = signature.pointers[0].function.arguments
+    theirs, passed = signature.pointers[0].function.arguments, signature.pointers[0].passed
     for (role, of), argument in zip(signature.roles, theirs, strict=True):
         kind = argument.type
         if role == BUFFER and kernel.buffer(of).kind == "plane":
@@ -57,6 +57,10 @@ def arguments(kernel: Kernel, entry: DecoderEntry, signature: Signature, words: 
             found.append(_cast(kind, words.block, ("int16_t *",)))
         elif role == STRIDE:
             found.append(f"({kind}){words.stride}")
+        elif of in signature.packed and role == VALUE:
+            bits = signature.packed[of]
+            values = [f"(int){of}[{n}] << {n * bits}" for n in range(kernel.param(of).count)]
+            found.append(" | ".join(values))
         elif role == VALUE and kernel.param(of).count > 1:
             found.append(of)
         elif role == VALUE:
@@ -69,7 +73,7 @@ def arguments(kernel: Kernel, entry: DecoderEntry, signature: Signature, words: 
             else:
                 found.append(words.lines(b, part))
         else:
-            found.append("0")
+            found.append(str(passed.get(argument.name, 0)))
     return found
 
 

@@ -8,7 +8,7 @@ than an item has, a variant's function for such blocks does them, an item below 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from daedalus.codecs.decoders.reading import described
@@ -35,10 +35,11 @@ def decoder_files(
     of = by_kernel(variants)
     for decoder in sorted({d.decoder for _, d in declared}):
         own = [(k, d) for k, d in declared if d.decoder == decoder]
-        functions = [_function(k, d, of.get(k.id, ())) for k, d in own]
+        functions, shared = _functions(own, of)
         data = {
             "decoder": decoder,
             "functions": functions,
+            "shared": shared,
             "codecs": sorted({k.codec for k, _ in own}),
             "tables": _tables(decoder, own, functions),
         }
@@ -49,7 +50,7 @@ def decoder_files(
 
 
 def _tables(
-    decoder: str, own: list[tuple[Kernel, DecoderEntry]], functions: list[dict[str, object]]
+    decoder: str, own: list[tuple[Kernel, DecoderEntry]], functions: list[dict[str, Any]]
 ) -> list[dict[str, object]]:
     """The decoder's tables with places of ours: slot, and the function for each set of features."""
     known = described(decoder)
@@ -96,10 +97,52 @@ def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
                 )  # fmt: skip
 
 
+def _functions(
+    own: list[tuple[Kernel, DecoderEntry]], of: Mapping[str, tuple[Variant, ...]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What is said of each function; and of those that do the work of several, which differ by the
+    values of parameters alone."""
+    alike: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    functions = []
+    for kernel, entry in own:
+        signature = read_signature(kernel, entry)
+        function = _function(kernel, entry, signature, of.get(kernel.id, ()))
+        functions.append(function)
+        if signature.fixed:
+            same = replace(
+                signature, pointers=(), fixed=dict.fromkeys(signature.fixed, 0), values={}
+            )
+            alike.setdefault((kernel.id, entry.planes, repr(same)), []).append(function)
+    shared = []
+    for group in (g for g in alike.values() if len(g) > 1):
+        one = _shared(group[0], of)
+        shared.append(one)
+        for function in group:
+            function["shared"] = one["name"]
+    return functions, shared
+
+
+def _shared(function: dict[str, Any], of: Mapping[str, tuple[Variant, ...]]) -> dict[str, Any]:
+    """Of a function that takes as arguments what others have fixed values of."""
+    kernel, entry, signature = function["kernel"], function["entry"], function["signature"]
+    names = list(signature.fixed)
+    free = replace(
+        signature,
+        arguments=[*signature.arguments, *(f"int {n}" for n in names)],
+        names=[*signature.names, *names],
+        roles=[*signature.roles, *((VALUE, n) for n in names)],
+        values={**signature.values, **{n: n for n in names}},
+        fixed={},
+    )
+    made = _function(kernel, entry, free, of.get(kernel.id, ()))
+    name = f"n_{kernel.id}"
+    bodies = _bodies(name, made["classes"], made["pieces"])
+    return {**made, "name": name, "bodies": list(bodies.values())}
+
+
 def _function(
-    kernel: Kernel, entry: DecoderEntry, variants: tuple[Variant, ...]
-) -> dict[str, object]:
-    signature = read_signature(kernel, entry)
+    kernel: Kernel, entry: DecoderEntry, signature: Signature, variants: tuple[Variant, ...]
+) -> dict[str, Any]:
     assembled = dict(entry.planes)
     call: list[str] = []
     for b in kernel.buffers:
@@ -117,6 +160,10 @@ def _function(
     return {
         "name": name,
         "kernel": kernel,
+        "entry": entry,
+        "signature": signature,
+        "shared": "",
+        "fixed": list(signature.fixed.values()),
         "arguments": signature.arguments,
         "names": signature.names,
         "unused": signature.unused,
@@ -128,14 +175,27 @@ def _function(
         ],
         "call": ", ".join(call),
         "pieces": pieces,
+        "steps": _steps(kernel, signature),
         "classes": classes,
         "bodies": list(bodies.values()),
         "sets": _of_sets(name, bodies),
         "casts": [
-            f"{kind}{name} = ({kind})(void *){name}_bytes;"
-            for name, kind in signature.casts.items()
+            *(
+                f"{kind}{name} = ({kind})(void *){name}_bytes;"
+                for name, kind in signature.casts.items()
+            ),
+            *(_unpacked(kernel, name, bits) for name, bits in signature.packed.items()),
         ],
     }
+
+
+def _unpacked(kernel: Kernel, name: str, bits: int) -> str:
+    """The declaration of an array parameter whose values an argument holds."""
+    p = kernel.param(name)
+    values = ", ".join(
+        f"({p.dtype.c})({name}_packed >> {n * bits} & {(1 << bits) - 1})" for n in range(p.count)
+    )
+    return f"const {p.dtype.c} {name}[{p.count}] = {{{values}}};"
 
 
 def known_values(kernel: Kernel, signature: Signature, **values: int) -> Known:
@@ -302,7 +362,7 @@ def _pieces(
     items one below the other; and the calls of the entry itself for the `whole` items and for the
     rows that are `left`. What begins with `n_` is the name of nothing in a spec.
     """
-    if not signature.pieces:
+    if not signature.pieces or signature.steps is not None:
         return None
     name = signature.pieces
     rows = kernel.param(name).hi
@@ -323,6 +383,35 @@ def _pieces(
         "whole": ", ".join("n_whole" if n == name else n for n in signature.names),
         "left": ", ".join(_below(kernel, signature)),
     }
+
+
+def _steps(kernel: Kernel, signature: Signature) -> dict[str, Any] | None:
+    """How blocks of more rows than an item has are done where a plane is read in steps.
+
+    That is what counts the rows, an item's rows, and assignments that lead to the next item.
+    """
+    if signature.steps is None:
+        return None
+    rows, steps = signature.pieces, signature.steps
+    most = kernel.param(rows).hi
+
+    def moved(name: str, by: str) -> str:
+        return f"{name} = {shell.moved(kernel.buffer(name), by)};"
+
+    next_item = [
+        moved(b.name, f"{most} * {signature.values[f'{b.name}.stride']}")
+        for b in kernel.buffers
+        if b.name != steps.plane
+    ]
+    position = signature.values[steps.position]
+    next_item += [
+        f"{position} += {most} * {signature.values[steps.step]};",
+        moved(
+            steps.plane, f"{position} / {steps.parts} * {signature.values[f'{steps.plane}.stride']}"
+        ),
+        f"{position} %= {steps.parts};",
+    ]
+    return {"name": rows, "rows": most, "next": next_item}
 
 
 def _below(kernel: Kernel, signature: Signature) -> list[str]:

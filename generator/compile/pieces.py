@@ -6,8 +6,31 @@ parameter says.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
+
+from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, walk
+
+_TRIED = 64  # items
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How rows lie in a plane that is read in steps of their own.
+
+    position  the parameter that says where the first row is, in parts of a row, below one row
+    step      the parameter that each row is further
+    plane     the plane
+    parts     how many a row of it has
+    """
+
+    position: str
+    step: str
+    plane: str
+    parts: int
 
 
 def counted(kernel: Kernel) -> str:
@@ -83,3 +106,37 @@ def _mixed_rows(kernel: Kernel) -> str:
             if buffer in stored and rows.setdefault(buffer, index[0].const) != index[0].const:
                 return f"{buffer} is stored, and used in other rows"
     return ""
+
+
+@lru_cache
+def steps_differ(kernel: Kernel, rows: str, steps: Steps) -> bool:
+    """Whether items are not the same as two of fewer rows, one below the other, of which the lower
+    is read where `steps` say; tried with some items."""
+    items = vectors.make_items(kernel, _TRIED, 0)
+    rng = np.random.default_rng(0)
+    upper = (
+        rng.integers(0, items.params[rows]) if kernel.param(rows).hi > 1 else items.params[rows] * 0
+    )
+    whole = interp.run(kernel, items)
+    at = items.params[steps.position] + upper * items.params[steps.step]
+    below = {
+        b.name: _raised(
+            items.buffers[b.name], at // steps.parts if b.name == steps.plane else upper
+        )
+        for b in kernel.buffers
+    }
+    params = {**items.params, rows: items.params[rows] - upper, steps.position: at % steps.parts}
+    lower = interp.run(kernel, interp.Items(below, params))
+    for b in (b for b in kernel.buffers if b.access != "in"):
+        for n in range(_TRIED):
+            first, end = int(upper[n]), int(items.params[rows][n])
+            if (
+                whole.buffers[b.name][n, first:end] != lower.buffers[b.name][n, : end - first]
+            ).any():
+                return True
+    return False
+
+
+def _raised(planes: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Each plane without so many rows on top, and as many of no meaning below."""
+    return np.stack([np.roll(p, -int(n), axis=0) for p, n in zip(planes, by, strict=True)])

@@ -12,8 +12,10 @@ from daedalus.codecs.decoders.tables import Argument, BadPlace, Pointer
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Buffer, Kernel
-from daedalus.generator.compile.pieces import uncut
+from daedalus.generator.compile.pieces import Steps, steps_differ, uncut
 
+_PACKED = re.compile(r"(\w+)/(\d+)")
+_STEPS = re.compile(r"(?P<position>\w+)\+(?P<step>\w+)@(?P<plane>\w+)/(?P<parts>\d+)")
 _TYPE = re.compile(r"[a-z_][a-z0-9_]*\*?")
 
 # What an argument is: what kind, and of which buffer, parameter or pointer.
@@ -30,11 +32,14 @@ class Signature:
     pointers  of the decoder's tables where it can stand; none where no description tells
     ranges    parameters of which the decoder's callers have some values only: the ends
     casts     buffer -> its type in C, where the argument has another
+    packed    array parameter -> bits of each of its values, where one argument holds them all, the
+              first in its lowest bits
     values    buffer, plane's stride or parameter -> what a call passes for it
     unused    arguments that do not matter
     cleared   blocks that are zeroed afterwards
     fixed     parameters that are no arguments, and their values
     pieces    the parameter that may count more rows than an item has
+    steps     of the rows of such pieces, where planes do not all move as the rows do
     """
 
     arguments: list[str] = field(default_factory=list)
@@ -43,11 +48,13 @@ class Signature:
     pointers: tuple[Pointer, ...] = ()
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     casts: dict[str, str] = field(default_factory=dict)
+    packed: dict[str, int] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     cleared: list[str] = field(default_factory=list)
     fixed: dict[str, int] = field(default_factory=dict)
     pieces: str = ""
+    steps: Steps | None = None
 
 
 def refuse(kernel: Kernel, entry: DecoderEntry, message: str, loc: Loc | None = None) -> SpecError:
@@ -69,6 +76,7 @@ class _Reader:
         self.buffers = {b.name: b for b in kernel.buffers}
         self.params = {p.name: p for p in kernel.params}
         self.strides = {f"{b.name}.stride" for b in kernel.buffers if b.kind == "plane"}
+        self.lines = {f"{b.name}.stride" for b in kernel.buffers if b.one_row}
         self.made = {name for name, _ in entry.planes}
         self.pointers = {
             p.pointer: (self.buffers.get(plane), p)
@@ -80,22 +88,38 @@ class _Reader:
         self.type = ""  # that the word at hand gives
         self.declared: list[tuple[str, str]] = []  # each argument's name, and its type before it
         self.out = Signature()
+        words = [w.partition(":")[0] for w in entry.signature.split()]
+        self.stepped = next((m for w in words if (m := _STEPS.fullmatch(w))), None)
 
     def read(self) -> Signature:
         for word in self.entry.signature.split():
             self._word(word)
-        wanted = (set(self.buffers) | set(self.params) | self.strides) - {
+        for stride in self.lines - self.given:
+            self.out.values[stride] = "0"
+        wanted = (set(self.buffers) | set(self.params) | self.strides - self.lines) - {
             x for plane in self.made for x in (plane, f"{plane}.stride")
         }
         missing = (wanted | set(self.pointers)) - self.given
         if missing:
             raise self._refuse(f"{', '.join(sorted(missing))} is missing")
         self._follow_description()
+        if self.out.steps is not None:
+            self._check_steps(self.out.steps)
         names = [*self.out.names, *self.out.casts, *self.made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise self._refuse(f"two arguments would be {twice[0]} in C")
         return self.out
+
+    def _check_steps(self, steps: Steps) -> None:
+        rows = self.out.pieces
+        if not rows:
+            raise self._refuse(f"{steps.position} moves with rows, and nothing counts them")
+        if steps_differ(self.kernel, rows, steps):
+            raise self._refuse(
+                f"rows of {steps.plane} in steps of {steps.step} from {steps.position} on are not"
+                " what the kernel reads: items of fewer rows, one below the other, differ"
+            )
 
     # ---------------------------------------------------------------- as the description has it
 
@@ -145,6 +169,9 @@ class _Reader:
         own = " ".join(kind.split())
         deep = self.out.pointers[0].filled.depth > 8
         role, of = self.out.roles[n]
+        if role == UNUSED and argument.pointer:
+            self.out.arguments[n] = argument.declared.format(name)
+            return
         same = own.removeprefix("const ") == argument.type.removeprefix("const ")
         if argument.type.startswith("const ") and not own.startswith("const ") and role == BUFFER:
             raise self._refuse(
@@ -207,6 +234,11 @@ class _Reader:
             self._stride(first, others)
         elif word.endswith("+"):
             self._rows(word)
+        elif match := _PACKED.fullmatch(word):
+            self._packed(word, match[1], int(match[2]))
+        elif self.stepped is not None and word == self.stepped[0]:
+            position, step, plane, parts = self.stepped.groups()
+            self._steps(word, Steps(position, step, plane, int(parts)))
         elif word in self.strides:
             self._stride(word, [])
         elif word in self.params:
@@ -257,12 +289,40 @@ class _Reader:
         name = word.removesuffix("+")
         if name not in self.params or self.params[name].count > 1 or self.out.pieces:
             raise self._refuse(f"{word!r}: one parameter can count rows")
-        reason = "a plane is put together" if self.made else uncut(self.kernel, name)
+        reason = "a plane is put together" if self.made else ""
+        if self.stepped is None:
+            reason = reason or uncut(self.kernel, name)
         if reason:
             raise self._refuse(f"{word!r}: higher items cannot be done in pieces: {reason}")
         self._take(name)
         self._argument(VALUE, name, "int ")
         self.out.pieces = name
+
+    def _packed(self, word: str, name: str, bits: int) -> None:
+        p = self.params.get(name)
+        if p is None or p.count == 1 or p.lo < 0 or p.hi >> bits or p.count * bits > 31:
+            raise self._refuse(
+                f"{word!r}: only an array parameter of numbers of {bits} bits, which an int holds"
+            )
+        self._take(name)
+        self._declare((VALUE, name), f"{name}_packed", "int ")
+        self.out.values[name] = name
+        self.out.packed[name] = bits
+
+    def _steps(self, word: str, steps: Steps) -> None:
+        """The parameter of a position, as an argument."""
+        names = (steps.position, steps.step)
+        if any(n not in self.params or self.params[n].count > 1 for n in names):
+            raise self._refuse(f"{word!r}: {' and '.join(names)} must be parameters of one value")
+        plane = self.buffers.get(steps.plane)
+        if plane is None or plane.kind != "plane" or plane.access != "in":
+            raise self._refuse(f"{word!r}: {steps.plane} is no plane that is only read")
+        position = self.params[steps.position]
+        if (position.lo, position.hi) != (0, steps.parts - 1):
+            raise self._refuse(f"{word!r}: {position.name} must be in 0..{steps.parts - 1}")
+        self._take(position.name)
+        self._argument(VALUE, position.name, "int ")
+        self.out.steps = steps
 
     def _pointer(self, name: str) -> None:
         plane, p = self.pointers[name]

@@ -33,7 +33,7 @@ from daedalus.generator.verify import part
 _ARCH = "aarch64"
 _TIMES = 4  # that a piece of work is done; the first may prepare something
 _PART = "count-part"  # below build/: the code of the kernels that were asked for
-_STRIDE, _ROWS, _ORIGIN = 128, 64, 16  # of the picture in tools/count/count.h
+_STRIDE, _ROWS, _ORIGIN = 256, 96, 16  # of the picture in tools/count/count.h
 PICTURE = _STRIDE * _ROWS  # bytes
 
 

@@ -94,6 +94,13 @@ def _read() -> dict[str, Any]:
     return tomllib.loads((repo_root() / FILE).read_text())
 
 
+def _compared() -> list[dict[str, Any]]:
+    """The tables [[compared]] of that file and of those beside it, file by file."""
+    first = repo_root() / FILE
+    files = [first, *sorted(first.parent.glob("cases_*.toml"))]
+    return [t for f in files for t in tomllib.loads(f.read_text())["compared"]]
+
+
 def d3_mean_bar() -> float:
     """What the geometric mean of d3, of theirs, may be: of each kernel the lowest case with a bar
     of d3."""
@@ -106,9 +113,9 @@ def families() -> list[Family]:
 
 
 def cases() -> list[Case]:
-    """All cases, as the file orders them."""
+    """All cases, as the files order them."""
     found = []
-    for table in _read()["compared"]:
+    for table in _compared():
         common: dict[str, Any] = {"bar": None, "shape": "", "theirs": ""}
         common |= {k: v for k, v in table.items() if k not in ("cases", "kernels")}
         named = [k for name in table.get("kernels", [table.get("kernel")]) for k in names_of(name)]

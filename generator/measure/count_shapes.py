@@ -89,6 +89,10 @@ class _Writer:
     def _plane(self, name: str) -> str:
         return _STARTS if self.kernel.buffer(name).access == "in" else _WORKS
 
+    def pixel_bytes(self) -> int:
+        """Of the samples of its planes."""
+        return max(b.dtype.bytes for b in self.kernel.buffers if b.kind == "plane" and b.dtype)
+
     def item(self) -> str:
         words = []
         for b in self.kernel.buffers:
@@ -122,6 +126,7 @@ class _Writer:
         """Coefficients as the class of the case has them, and parts of planes that are packed."""
         lines, statics = [], []
         for b in (b for b in self.kernel.buffers if b.kind == "block"):
+            assert b.dtype is not None
             rows, columns = (*b.extents, 1)[:2] if len(b.extents) > 1 else (1, b.extents[0])
             for index, (name, condition) in enumerate(classes_of(self.kernel, {})):
                 nonzero = {} if name == FULL else dict(self.kernel.item_class(name).nonzero)
@@ -132,7 +137,10 @@ class _Writer:
                 lines.append(
                     f"{'else ' if index else ''}{f'if ({condition}) ' if condition else ''}{{"
                 )
-                lines.append(f"make_coefficients({rows * columns}, {columns}, {height}, {width});")
+                lines.append(
+                    f"make_coefficients({rows * columns}, {columns}, {height}, {width},"
+                    f" {b.dtype.bytes});"
+                )
                 lines.append("}")
         words = self._words()
         for entry in self.kernel.decoders:
@@ -159,11 +167,17 @@ _HEAD = """\
 #include "count.h"
 
 /* Small ones in the upper left corner of each block; in the first place of one alone more. */
-__attribute__((unused)) static void make_coefficients(int size, int columns, int rows, int width) {
+__attribute__((unused)) static void make_coefficients(int size, int columns, int rows, int width,
+int bytes) {
 for (int i = 0; i < COEFFICIENTS; i++) {
 const int at = i % size;
 if (at % columns < width && at / columns < rows) {
-start.block[i] = (int16_t)(rows * width == 1 ? 100 : i * 37 % 61 - 30);
+const int32_t value = rows * width == 1 ? 100 : i * 37 % 61 - 30;
+if (bytes == 4) {
+memcpy((int32_t *)(void *)start.block + i, &value, sizeof(value));
+} else {
+start.block[i] = (int16_t)value;
+}
 }
 }
 }
@@ -179,19 +193,22 @@ def source(oracle: str, names: Sequence[str], others: Sequence[Mapping[str, Any]
         prepared = writer.prepare()
         texts.append(prepared)
         ready = f"prepare_{number}" if prepared else "NULL"
+        pixel = writer.pixel_bytes()
         texts.append(writer.item())
-        list_.append(f'{{"{item_shape(name)}", {ready}, call_{number}_item, NULL}},')
+        list_.append(f'{{"{item_shape(name)}", {pixel}, {ready}, call_{number}_item, NULL}},')
         own = [d for d in writer.kernel.decoders if d.decoder == oracle]
         for k, entry in enumerate(own):
             texts.append(writer.entry(entry, k))
             shape = entry_name(name, entry)
-            list_.append(f'{{"{shape}", {ready}, call_{number}_entry_{k}, NULL}},')
+            list_.append(f'{{"{shape}", {pixel}, {ready}, call_{number}_entry_{k}, NULL}},')
     for other in others:
         texts.append(other["text"])
         for one in other["shapes"]:
-            list_.append(f'{{"{one["name"]}", {one.get("prepare", "NULL")}, {one["call"]}, NULL}},')
+            list_.append(
+                f'{{"{one["name"]}", 1, {one.get("prepare", "NULL")}, {one["call"]}, NULL}},'
+            )
     texts.append(
-        "const shape shapes[] = {\n" + "\n".join(list_) + "\n{NULL, NULL, NULL, NULL},\n};"
+        "const shape shapes[] = {\n" + "\n".join(list_) + "\n{NULL, 0, NULL, NULL, NULL},\n};"
     )
     texts.append(_of_tables(oracle, tables))
     return tidy("\n".join(texts))

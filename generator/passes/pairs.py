@@ -79,7 +79,7 @@ def _stage(kernel: Kernel, stage: Stage, ranges: Ranges) -> Stage:
             if other is not None and not {group[at].node, other.node} & partner.keys():
                 pair = (group[at], other)
                 partner[group[at].node] = partner[other.node] = pair
-    return _rebuilt(kernel, stage, partner) if partner else stage
+    return _rebuilt(kernel, stage, partner, ranges) if partner else stage
 
 
 def _sum(kernel: Kernel, node: Node, ranges: Ranges) -> _Sum | None:
@@ -128,10 +128,13 @@ def _collect(
     return None
 
 
-def _rebuilt(kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]]) -> Stage:
+def _rebuilt(
+    kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]], ranges: Ranges
+) -> Stage:
     builder = Builder({t.name: t for t in kernel.tables})
     new: dict[Node, Node] = {}
     pairs: dict[Node, Node] = {}
+    unlimited = _unlimited(stage)
 
     def get(node: Node) -> Node:
         if node not in new:
@@ -154,7 +157,11 @@ def _rebuilt(kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]
         else:
             value = builder.make(Op.SHR, (pair,), (16 + n,), loc)
         bias = builder.const(low.bias >> n, loc)
-        return builder.make(Op.SUB, (value, bias), (), loc, node.name)
+        value = builder.make(Op.SUB, (value, bias), (), loc, node.name)
+        if node not in unlimited:
+            return value
+        r = ranges.of(node)  # which the half of a word does not show, and has to fit
+        return builder.make(Op.ASSUME, (value,), ("", r.lo, r.hi), loc)
 
     for node in stage.nodes():
         get(node)
@@ -168,6 +175,17 @@ def _rebuilt(kernel: Kernel, stage: Stage, partner: dict[Node, tuple[_Sum, _Sum]
         given=None if stage.given is None else new[stage.given],
         limits=tuple((axis, new[n]) for axis, n in stage.limits),
     )
+
+
+def _unlimited(stage: Stage) -> set[Node]:
+    """What stores are made of without a clip on the way."""
+    found, stack = set[Node](), [s.value for s in stage.stores]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += [] if node.op in (Op.CLIP, Op.MIN, Op.MAX) else node.args
+    return found
 
 
 def _paired(low: _Sum, high: _Sum, get: Callable[[Node], Node], b: Builder) -> Node:

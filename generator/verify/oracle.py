@@ -28,7 +28,6 @@ from daedalus.codecs.data import data, line_in
 from daedalus.codecs.decoders.reading import all_described
 from daedalus.codecs.decoders.tables import Decoder
 from daedalus.dsl import interp, vectors
-from daedalus.dsl.decoders import decoder_entries
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -151,21 +150,17 @@ def programs() -> tuple[Program, ...]:
 def _of_known_kernels() -> None:
     """Refuses what is said of a kernel or a decoder that there is not: it would not be compared."""
     kernels = {n for e in load() for n in (e.kernel.id, *e.kernel.aliases)}
-    decoders = {d.name for d in all_described()}
-    compared = data("compared.toml")
-    calls = [e for p in compared["program"] for e in p["entry"]]
-    for name, header, key, said, known in (
-        ("compared.toml", "[[pointer]]", "kernel", compared["pointer"], kernels),
-        ("compared.toml", "[[pointer]]", "decoder", compared["pointer"], decoders),
-        ("compared.toml", "[[program.entry]]", "kernel", calls, kernels),
-        ("plain.toml", "[[entry]]", "kernel", data("plain.toml")["entry"], kernels),
+    calls = [e for p in data("compared.toml")["program"] for e in p["entry"]]
+    for name, header, said in (
+        ("compared.toml", "[[program.entry]]", calls),
+        ("plain.toml", "[[entry]]", data("plain.toml")["entry"]),
     ):
         for n, entry in enumerate(said):
-            if entry[key] not in known:
-                line = line_in(name, header, n, key)
+            if entry["kernel"] not in kernels:
+                line = line_in(name, header, n, "kernel")
                 raise UserError(
-                    f"codecs/{name}:{line}: there is no {key} {entry[key]}",
-                    f"take this {header} out, or name one of: {', '.join(sorted(known))}",
+                    f"codecs/{name}:{line}: there is no kernel {entry['kernel']}",
+                    f"take this {header} out, or name one of: {', '.join(sorted(kernels))}",
                 )
 
 
@@ -187,16 +182,6 @@ def _worded(words: Mapping[str, Any]) -> Entry:
         raise
 
 
-def _pointers(decoder: str, kernels: Sequence[Kernel]) -> Iterator[Entry]:
-    """Pointers of a decoder's tables that kernels are compared with alone."""
-    by_name = {n: k for k in kernels for n in (k.id, *k.aliases)}
-    for p in data("compared.toml")["pointer"]:
-        if p["decoder"] == decoder:
-            kernel = by_name[p["kernel"]]
-            (entry,) = decoder_entries({decoder: p["call"]}, _refuse, str)
-            yield from (replace(_entry(one), ours=False) for one in called(kernel, entry))
-
-
 def _refuse(message: str) -> None:
     raise UserError(f"codecs/compared.toml: {message}", "write it as a spec's decoders=")
 
@@ -209,7 +194,6 @@ def _program(decoder: Decoder, kernels: Sequence[Kernel]) -> Program:
         if d.decoder == decoder.name
         for one in called(k, d)
     ]
-    entries += _pointers(decoder.name, kernels)
     return Program(decoder.name, (_MAIN,), ("c", "asm", OURS), tuple(entries), decoder)
 
 
@@ -400,6 +384,7 @@ def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, mode: str) ->
     for attempt in range(_TRIES):
         items = vectors.make_items(kernel, count, seed + attempt, "typical")
         items = _suited(items, entry, np.random.default_rng(seed + attempt), mode=mode)
+        items = _of_depth(kernel, items, entry)
         good = items.take(interp.run(kernel, items).conformant(assume))
         batches.append(good)
         have += good.count
@@ -431,6 +416,16 @@ def _suited(
         inside = (lo <= params[name]) & (params[name] <= hi)
         params[name] = np.where(inside, params[name], rng.integers(lo, hi + 1, items.count))
     return interp.Items(items.buffers, params)
+
+
+def _of_depth(kernel: Kernel, items: interp.Items, entry: Entry) -> interp.Items:
+    """The items with samples of as many bits as the decoder's table is for, and coefficients."""
+    depth = entry.called.pointer.filled.depth if entry.called is not None else 8
+    if depth == 8:  # planes of 16 bits may hold more than samples
+        return items
+    white = max(b.hi for b in kernel.buffers if b.kind == "plane")
+    more = white.bit_length() - depth
+    return interp.Items({n: a >> more for n, a in items.buffers.items()}, items.params)
 
 
 # ------------------------------------------------------------------------------- comparing

@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from daedalus.codecs.clips import Decoder as Decoding
@@ -15,8 +16,6 @@ from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.text import tidy
 
-DEPTH = 8  # bits a sample of the streams
-
 
 def tables_of(decoding: Decoding) -> tuple[Decoder, list[tuple[Table, Filled]]]:
     """The decoder's description, and its tables for this codec."""
@@ -25,7 +24,7 @@ def tables_of(decoding: Decoding) -> tuple[Decoder, list[tuple[Table, Filled]]]:
         raise UserError(f"{decoding.oracle} is not described", "", EXIT_FAILED)
     found = [
         (t, f) for t in decoder.tables if t.codec == decoding.name for f in t.filled
-        if f.depth == DEPTH
+        if f.depth in decoding.depths
     ]  # fmt: skip
     return decoder, found
 
@@ -87,6 +86,14 @@ class _Program:
             if p.filled is one:
                 slots.append({"slot": p.slot, "function": f"made_{n}", "when": when})
                 stands.append(p)
+        ours = {s["slot"] for s in slots}
+        left = [p.place for p in self.decoder.every_pointer(one) if p.slot not in ours]
+        if table.whole and left:
+            raise UserError(
+                f"{table.loc.file}:{table.loc.line}: {one.name} is said to be whole, and at"
+                f" {len(left)} of its places nothing is ours: {', '.join(left[:5])}",
+                "name these places in decoders= of a spec, or take `whole` out",
+            )
         name = table.init_name
         return {
             "name": one.name,
@@ -96,8 +103,10 @@ class _Program:
             "wrap": table.init.replace(name, f"__wrap_{name}", 1),
             "call": f"__real_{name}({', '.join(table.init_arguments)})",
             "trial": one.call.replace(name, f"__real_{name}", 1),
-            "table": table.init_arguments[0],
+            "arguments": table.init.partition("(")[2].removesuffix(")"),
+            "names": table.init_arguments,
             "when": one.when or "1",
+            "whole": table.whole,
             "slots": slots,
             "occupants": {
                 a: [(p.slot, s) for p in stands for s in p.symbols(a)] for a in ("arm64", "amd64")
@@ -117,7 +126,11 @@ def source(decoding: Decoding) -> str:
             entries=list(zip(program.functions, program.ways, strict=True)),
             made=[(p.function.declaration(f"made_{n}"), body)
                   for n, (p, body, _) in enumerate(program.made)],
-            tables=[program.table(t, f) for t, f in tables],
+            inits=[
+                {**filled[0], "tables": filled}
+                for _, own in groupby(tables, key=lambda pair: pair[0].init)
+                for filled in [[program.table(t, f) for t, f in own]]
+            ],
         )
     )  # fmt: skip
 

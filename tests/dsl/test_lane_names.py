@@ -18,6 +18,6 @@ def test_a_lane_cannot_hide_a_declared_name(tmp_path, taken):
 def test_values_have_the_names_of_variables_in_modules_beside_the_spec():
     """vp9/small.py holds what transforms of several specs consist of."""
     kernels = {e.kernel.id: e.kernel for e in load()}
-    for name in ("vp9_idct8", "vp9_idct8_10"):
+    for name in ("vp9_idct8", "vp9_idct8_high"):
         named = {n.name for s in kernels[name].stages for n in s.nodes()}
         assert {"e0", "m5", "o7"} <= named

@@ -223,6 +223,7 @@ def test_every_class_of_the_library_has_its_ladder(entry: Entry) -> None:
         for target, fewest in (("glsl", 3), (QPU, 2)):
             own = [o for o, _ in entry.listed if o.target == target and o.class_name == name]
             told = any(r.startswith(f"{target}_{name}") for r in refused)
+            told |= own == [options_of(target, name)]  # where no choice changes anything
             assert len(own) >= fewest or told or not has_ladder(facts, name), (target, name, own)
 
 
@@ -248,7 +249,7 @@ def test_a_long_class_that_full_can_do_has_c_alone(monkeypatch: pytest.MonkeyPat
 
 
 def test_values_are_set_aside_where_registers_do_for_nothing_else() -> None:
-    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_lpf16_10_h")
+    kernel = next(e.kernel for e in load() if e.kernel.id == "vp9_lpf16_high_h")
     for slot in slots(kernel):
         if slot.target == QPU:
             aside = [o.choice("aside") for o in slot.choices]

@@ -164,7 +164,8 @@ def test_functions_are_defined_and_declared(generated: Generated) -> None:
         header = generated.files[f"src/{v.kernel.codec}/variants.h"]
         if v.is_gpu:
             kind = "gpu" if v.shader is not None else "qpu"
-            assert f"const daedalus_{kind}_code {v.name} = {{" in generated.files[v.file]
+            text = " ".join(generated.files[v.file].split())
+            assert f"const daedalus_{kind}_code {v.name} = {{" in text
             assert re.search(rf"extern const daedalus_{kind}_code [^;]*\b{v.name}\b", header)
             continue
         for name in (v.name, v.item_name):

@@ -20,7 +20,7 @@ from daedalus.generator.targets.qpu.virtual import Load, Program, Store
 from daedalus.generator.verify.fuzz.programs import make_program
 from daedalus.generator.verify.qpu_trial import Scheduled, selected, trial, trials
 
-KERNEL = "vp9_lpf16_10_h"  # 66 values at once
+KERNEL = "vp9_lpf16_high_h"  # 66 values at once
 ASIDE = options_of(QPU, aside=True)
 
 

@@ -55,7 +55,9 @@ def _assembly(kernel: str) -> dict[str, str]:
 def _code(v: dict[str, Any]) -> str:
     """What of its file is the variant's."""
     text = (GENERATED / v["file"]).read_text()
-    return text.partition(f"const daedalus_qpu_code {v['name']} = {{\n")[2].partition("\n};")[0]
+    return re.split(rf"const daedalus_qpu_code\s+{v['name']} =\s+{{\n", text)[1].partition("\n};")[
+        0
+    ]
 
 
 def _certain(variants: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -147,8 +149,13 @@ def of_the_spec(text: str) -> list[list[str]]:
     return found
 
 
-# Of this one 502 of 561.
+# Of the first one 502 of 561, of the others 478 of 553 and more.
 FEWER = {"daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle": 0.89}
+FEWER |= {
+    f"daedalus_vp9_intra_vert_{mode}16{end}__qpu_full_p16": 0.86
+    for mode in ("left", "right")
+    for end in ("", "_high")
+}
 
 
 @pytest.mark.parametrize("name", NAMES)

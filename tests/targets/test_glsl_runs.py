@@ -28,7 +28,7 @@ WAYS = (
 UNLISTED = {  # other ways, and what no GLSL variant is listed of
     "av1_cdef_dir": ("glsl_full", "glsl_full_p4_word_signs_pack"),  # accumulation
     "vp9_idct8": ("glsl_full", "glsl_full_p8_word"),  # all of a block, without shared memory
-    "vp9_lpf16_10_h": ("glsl_full", "glsl_full_p2_word_signs"),  # 16 bits a pixel
+    "vp9_lpf16_high_h": ("glsl_full", "glsl_full_p2_word_signs"),  # 16 bits a pixel
     "sand128_nv12": ("glsl_full", "glsl_full_p16_word"),
 }
 

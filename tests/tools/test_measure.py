@@ -35,7 +35,7 @@ static void call(any_fn *fn, work *w) {
   ((void (*)(uint8_t *, uint64_t *))fn)(w->pixels, &state);
 }
 
-const shape shapes[] = {{"plain", NULL, call, NULL}, {NULL, NULL, NULL, NULL}};
+const shape shapes[] = {{"plain", 1, NULL, call, NULL}, {NULL, 0, NULL, NULL, NULL}};
 
 any_fn *function_of_table(const char *name) {
   (void)name;

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stream program puts into a decoder's tables."""
 
+import pytest
+
 from daedalus.codecs import clips
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.verify import stream_glue
 
 
@@ -10,15 +13,18 @@ def program(name: str) -> stream_glue._Program:
     return stream_glue._Program(decoder, tables)
 
 
-def test_functions_are_made_of_calls_of_ours() -> None:
-    made = {p.place: body for p, body, _ in program("vp9").made}
-    mixed = made["vp9dsp.loop_filter_mix2[4][8][h]"]
-    first, second = mixed.splitlines()
-    assert first.endswith("(dst, stride, E & 0xff, I & 0xff, H & 0xff);")
-    assert second.endswith("(dst + 8 * stride, stride, E >> 8, I >> 8, H >> 8);")
-    assert first.split("(dst")[0] != second.split("(dst")[0]  # the 4-tap and the 8-tap one
-    assert first.startswith("(n_way = ")  # one expression, behind an if as well
-    assert not any(place.startswith("vp9dsp.mc[") for place in made)  # kernels' own functions
+def test_every_pointer_of_a_whole_table_is_ours() -> None:
+    own = program("vp9")
+    (table,) = {t.type: t for t, _ in own.tables}.values()
+    assert table.whole and not own.made
+    for one in table.filled:
+        made = own.table(table, one)
+        slots = made["slots"]
+        assert isinstance(slots, list)
+        assert {s["slot"] for s in slots} == set(range(table.count))
+    own.functions = own.functions[1:]
+    with pytest.raises(UserError, match="is said to be whole, and at"):
+        own.table(table, table.filled[0])
 
 
 def test_every_pointer_that_ours_are_called_through_is_a_way() -> None:

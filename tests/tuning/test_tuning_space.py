@@ -79,7 +79,7 @@ CASES = [
      qpu(points=8, word=True, joint_reads=True)),
     ("one-item", "sand128_p010", qpu(points=8, record_once=True), "sand128_p010",
      qpu(points=4, record_once=True)),
-    ("aside", "h264_idct4", qpu(aside=True), "vp9_lpf16_10_h", qpu(aside=True)),
+    ("aside", "h264_idct4", qpu(aside=True), "vp9_lpf16_high_h", qpu(aside=True)),
     ("workgroup", "sand128_nv12", glsl(16, points=4), "sand128_nv12", glsl(64, points=4)),
     ("shared", "av1_cdef8", glsl(256, points=16), "av1_cdef8", glsl(64, points=4)),
 ]  # fmt: skip

@@ -132,10 +132,10 @@ static void verify_conversion(void) {
 }
 
 const shape shapes[] = {
-    {"copy", prepare_copy, call_copy, verify_copy},
-    {"sand128_nv12 column", prepare_nv12, call_nv12, verify_conversion},
-    {"sand128_p010 column", prepare_p010, call_p010, verify_conversion},
-    {NULL, NULL, NULL, NULL},
+    {"copy", 1, prepare_copy, call_copy, verify_copy},
+    {"sand128_nv12 column", 1, prepare_nv12, call_nv12, verify_conversion},
+    {"sand128_p010 column", 1, prepare_p010, call_p010, verify_conversion},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 any_fn *function_of_table(const char *name) {

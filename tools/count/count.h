@@ -10,15 +10,16 @@
 
 typedef void any_fn(void);
 
-enum { STRIDE = 128, ROWS = 64, SIZE = STRIDE * ROWS, ORIGIN = 16 };
+/* Bytes; ROWS, and of ORIGIN those above, are rows. */
+enum { STRIDE = 256, ROWS = 96, SIZE = STRIDE * ROWS, ORIGIN = 16 };
 enum { MIDDLE = ORIGIN * STRIDE + ORIGIN };
 enum { COEFFICIENTS = 1024 };
 
-/* What a piece of work begins with, and what it changes: a picture, from MIDDLE on, and
- * coefficients. */
+/* What a piece of work begins with, and what it changes: a picture, from MIDDLE on, of bytes or of
+ * words of 16 bits, and coefficients, of 16 or 32 bits. */
 typedef struct work {
   _Alignas(64) uint8_t pixels[SIZE];
-  _Alignas(64) int16_t block[COEFFICIENTS];
+  _Alignas(64) int16_t block[2 * COEFFICIENTS];
 } work;
 
 extern work start;
@@ -30,6 +31,7 @@ extern long parameters[8];
  * elsewhere than in their work. */
 typedef struct shape {
   const char *name;
+  int pixel_bytes;       /* 1: samples of 8 bits; 2: of 10 */
   void (*prepare)(void); /* once, when start.pixels is drawn; NULL: nothing */
   void (*call)(any_fn *fn, work *w);
   /* After calls, outside of what is timed; ends the program where something is wrong. NULL: no

@@ -158,10 +158,10 @@ static void call_dispatch(any_fn *fn, work *w) {
 }
 
 const shape shapes[] = {
-    {"items", make_job, call_items, NULL},
-    {"batch", make_job, call_batch, NULL},
-    {"dispatch", make_job, call_dispatch, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"items", 1, make_job, call_items, NULL},
+    {"batch", 1, make_job, call_batch, NULL},
+    {"dispatch", 1, make_job, call_dispatch, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 /* The best variant of the class that holds every item. */

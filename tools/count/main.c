@@ -7,8 +7,8 @@
  *   count measure ROUNDS PICTURE SHAPE FUNCTION SHAPE FUNCTION [PARAMETER...]
  *
  * trace writes to stdout, each 64 bits with the low byte first, the addresses of the function and
- * of `mark`; then the pixels that the last piece of work left, 64 rows of 64 bytes.  `mark` is
- * called before each piece of work.  A piece of work may be several calls.  It must be compiled
+ * of `mark`; then the pixels that the last piece of work left, ROWS rows of STRIDE bytes.  `mark`
+ * is called before each piece of work.  A piece of work may be several calls.  It must be compiled
  * without sibling calls: what follows a call is told by the address after it.
  *
  * measure writes what measure.h says, of that many rounds; the second function is theirs.
@@ -74,11 +74,19 @@ static const struct {
   int (*pixel)(int y, int x);
 } pictures[] = {{"steps", steps}, {"flat", flat}, {"half flat", half_flat}, {"steep", steep}};
 
-static int draw(const char *picture) {
+/* Draws the picture around MIDDLE, in samples of 8 bits or, of two bytes each, of 10. */
+static int draw(const char *picture, int pixel_bytes) {
   for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
     if (strcmp(pictures[i].name, picture) == 0) {
-      for (int k = 0; k < SIZE; k++) {
-        start.pixels[k] = (uint8_t)pictures[i].pixel(k / STRIDE, k % STRIDE);
+      for (int k = 0; k < SIZE; k += pixel_bytes) {
+        const int x = ORIGIN + (k % STRIDE - ORIGIN) / pixel_bytes;
+        const int pixel = pictures[i].pixel(k / STRIDE, x);
+        if (pixel_bytes == 1) {
+          start.pixels[k] = (uint8_t)pixel;
+        } else {
+          const uint16_t word = (uint16_t)(pixel << 2);
+          memcpy(start.pixels + k, &word, sizeof(word));
+        }
       }
       return 1;
     }
@@ -128,11 +136,15 @@ static int trace(const shape *form, any_fn *fn, long times) {
   return 0;
 }
 
-/* The function and its shape, of two words; one that is not known ends the program. */
-static contender find_contender(char **words) {
+/* The function and its shape, of two words, for a picture; what is not known ends the program. */
+static contender find_contender(char **words, const char *picture) {
   const contender found = {find_shape(words[0]), find_function(words[1])};
   if (found.form == NULL || found.fn == NULL) {
     fprintf(stderr, "count: no such shape or function: %s, %s\n", words[0], words[1]);
+    exit(2);
+  }
+  if (!draw(picture, found.form->pixel_bytes)) {
+    fprintf(stderr, "count: no such picture: %s\n", picture);
     exit(2);
   }
   if (found.form->prepare) {
@@ -156,14 +168,14 @@ int main(int argc, char **argv) {
     parameters[i - before] = strtol(argv[i], NULL, 10);
   }
   const long times = strtol(argv[2], NULL, 10);
-  if (!draw(argv[3]) || times <= 0) {
-    fprintf(stderr, "count: no such picture: %s, %s times\n", argv[3], argv[2]);
+  if (times <= 0) {
+    fprintf(stderr, "count: not a number of times: %s\n", argv[2]);
     return 2;
   }
-  const contender ours = find_contender(&argv[4]);
+  const contender ours = find_contender(&argv[4], argv[3]);
   if (traced) {
     return trace(ours.form, ours.fn, times);
   }
-  const contender theirs = find_contender(&argv[6]);
+  const contender theirs = find_contender(&argv[6], argv[3]);
   return measure(&ours, &theirs, times);
 }

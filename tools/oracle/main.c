@@ -29,11 +29,11 @@
 enum {
   EXIT_INPUT = 2,
   EXIT_DECODER = 4,
-  MARGIN = 64,      /* bytes left and right of a region: blocks lie as assembly may demand */
+  MARGIN = 64,      /* bytes left and right of a region, at least */
   MARGIN_ROWS = 16, /* rows above and below it */
-  MAX_BYTES = 256,
+  MAX_BYTES = 320,
   MAX_ROWS = 64,
-  STRIDE = MAX_BYTES + 2 * MARGIN,
+  STRIDE = MAX_BYTES + 3 * MARGIN,
   PLANE_ROWS = MAX_ROWS + 2 * MARGIN_ROWS,
   MAX_BLOCK = 4096
 };
@@ -98,13 +98,18 @@ static void make_pattern(void) {
   }
 }
 
+/* Where a region begins in its rows: the item's origin lies as assembly may demand. */
+static size_t first_byte(const shape *s) {
+  return MARGIN + (MARGIN - s->origin_byte % MARGIN) % MARGIN;
+}
+
 /* Whether nothing but the region of a plane was written. */
 static bool surroundings_intact(const plane_memory *plane, const shape *s) {
-  const size_t end = MARGIN + s->bytes;
+  const size_t begin = first_byte(s), end = begin + s->bytes;
   for (uint32_t y = 0; y < s->rows + 2 * MARGIN_ROWS; y++) {
     const uint8_t *row = (*plane)[y];
     const bool crosses = y >= MARGIN_ROWS && y < MARGIN_ROWS + s->rows;
-    if (crosses ? memcmp(row, pattern[y], MARGIN) != 0 ||
+    if (crosses ? memcmp(row, pattern[y], begin) != 0 ||
                       memcmp(row + end, pattern[y] + end, STRIDE - end) != 0
                 : memcmp(row, pattern[y], STRIDE) != 0) {
       return false;
@@ -123,14 +128,15 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
   oracle_item item = {{NULL}, STRIDE, h->block ? block : NULL, params};
   uint32_t strayed = 0;
   for (uint32_t p = 0; p < h->planes; p++) {
-    item.plane[p] = &planes[p][MARGIN_ROWS + shapes[p].origin_row][MARGIN + shapes[p].origin_byte];
+    item.plane[p] = &planes[p][MARGIN_ROWS + shapes[p].origin_row]
+                           [first_byte(&shapes[p]) + shapes[p].origin_byte];
   }
   for (uint32_t i = 0; i < h->items; i++) {
     bool intact = true;
     for (uint32_t p = 0; p < h->planes; p++) {
       memcpy(planes[p], pattern, (shapes[p].rows + 2 * MARGIN_ROWS) * STRIDE);
       for (uint32_t y = 0; y < shapes[p].rows; y++) {
-        get(in, &planes[p][MARGIN_ROWS + y][MARGIN], shapes[p].bytes);
+        get(in, &planes[p][MARGIN_ROWS + y][first_byte(&shapes[p])], shapes[p].bytes);
       }
     }
     get(in, block, h->block * sizeof(block[0]));
@@ -139,7 +145,7 @@ static uint32_t run(const header *h, const shape *shapes, const oracle_entry *en
     for (uint32_t p = 0; p < h->planes; p++) {
       intact &= surroundings_intact((const plane_memory *)&planes[p], &shapes[p]);
       for (uint32_t y = 0; y < shapes[p].rows; y++) {
-        put(out, &planes[p][MARGIN_ROWS + y][MARGIN], shapes[p].bytes);
+        put(out, &planes[p][MARGIN_ROWS + y][first_byte(&shapes[p])], shapes[p].bytes);
       }
     }
     put(out, block, h->block * sizeof(block[0]));

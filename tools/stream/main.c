@@ -10,6 +10,8 @@
  *   slots GOOD           entries of the decoder's tables found where expected
  *   calls FUNCTION N CLASS
  *   through FUNCTION N WAY
+ *   watched N, stock ADDRESS WHERE   functions of the decoder whose places are
+ *                        all ours, and those of them that were executed
  * Exit status: 0; 2 bad arguments or file; 3 decoding failed; 4 the decoder is
  * not the one this program knows; 5 the GPU (qpu.h) failed.
  */
@@ -77,6 +79,7 @@ int main(int argc, char **argv) {
   }
   stream_close(&file);
   printf("slots %u\n", stream_slots_good);
+  stream_print_trapped();
   for (size_t i = 0; i < stream_n_functions; i++) {
     const stream_function *f = &stream_functions[i];
     for (int c = 0; c < STREAM_MAX_CLASSES && f->classes[c]; c++) {

@@ -9,6 +9,7 @@
  *   a generated file       exchanges entries of the decoder's DSP tables for
  *                          daedalus' functions, counts their calls, and can
  *                          spoil their output on purpose (stream.c.j2)
+ *   traps.c                which of the decoder's own functions are executed
  *   slots.c                whether such a table is laid out as declared here
  *   registry.c, nohardware.c   what libavcodec needs to be linked alone
  *   qpu.c                  with --substrate qpu: our functions by the GPU
@@ -70,6 +71,14 @@ typedef struct stream_occupant {
   size_t slot; /* byte offset in the table */
   stream_any_fn *fn;
 } stream_occupant;
+
+/*
+ * Has it told whether a function of the decoder is executed from now on, which
+ * stands in that pointer of a table. stream_print_trapped() prints which were,
+ * and of how many it would be told.
+ */
+void stream_trap(stream_any_fn *fn, const char *table, size_t slot);
+void stream_print_trapped(void);
 
 /* Bytes behind a table that is tried, and what they hold: so that a larger table shows. */
 enum { STREAM_GUARD = 256, STREAM_PATTERN = 0xa5 };

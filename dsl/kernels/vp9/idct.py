@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from daedalus.dsl.kernels.vp9.depth import DEPTHS, Bits, Depth
 from daedalus.dsl.kernels.vp9.large import inverse_adst16, inverse_dct
 from daedalus.dsl.kernels.vp9.small import (
     Bound,
@@ -13,7 +14,7 @@ from daedalus.dsl.kernels.vp9.small import (
     inverse_adst8,
     inverse_wht4,
 )  # fmt: skip
-from daedalus.dsl.lang import KernelBuilder, clip_u8, i16, kernel, round_shift, u8, u16
+from daedalus.dsl.lang import KernelBuilder, i16, i32, kernel, round_shift, u8, u16
 
 # Where decoders stop earlier in a square of so many points: the last position in the default scan,
 # and the square at the upper left that holds all up to it.
@@ -68,12 +69,15 @@ class Transform:
 
     @property
     def entry(self) -> str:
-        """Its place in FFmpeg's table, whose types are named after columns, then rows."""
+        """Its place in FFmpeg's table, whose types are named after columns, then rows. Of 32 all
+        types are the one."""
         names = {"idct": "dct", "iadst": "adst"}
         index = "[lossless][*]"
-        if not self.wht:
+        if self.size == 32:
+            index = "[32][*]"
+        elif not self.wht:
             index = f"[{self.size}][{names[self.second]}_{names[self.first]}]"
-        return f"vp9dsp.itxfm_add{index}(dst dst.stride coeffs! {'eob' if self.dct else '-'})"
+        return f"{index}(dst dst.stride coeffs! {'eob' if self.dct else '-'} bits)"
 
     def passes(self, fits: Bound, sums: Bound) -> list[Transform1]:
         if self.wht:
@@ -95,20 +99,24 @@ TRANSFORMS = (
 
 
 @kernel(
-    id="vp9_{transform}",
-    axes={"transform": TRANSFORMS},
+    id="vp9_{transform}{depth.end}",
+    axes={"transform": TRANSFORMS, "depth": DEPTHS},
     clause="VP9 {transform.clause}, 8.7.2 (2D inverse transform)",
-    decoders={"ffmpeg": "{transform.entry}"},
+    decoders=lambda transform, depth: depth.entries("itxfm_add", {"": transform.entry}),
+    wide=lambda depth: depth.high,
 )
-def vp9_inverse(k: KernelBuilder, transform: Transform) -> None:
-    """{transform.says} added to the prediction.
+def vp9_inverse(k: KernelBuilder, transform: Transform, depth: Depth) -> None:
+    """{transform.says} added to the prediction{depth.end_says}.
 
     Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
     (the transpose of the standard's Dequant[v][h]).
     """
-    n = transform.size
-    dst = k.plane("dst", u8, rows=(0, n), cols=(0, n), access="inout")
-    coeffs = k.block("coeffs", i16, (n, n), note="coeffs[h][v], column-major")
+    n, hi = transform.size, (1 << (7 + depth.most)) - 1
+    dst = k.plane("dst", depth.type, rows=(0, n), cols=(0, n), access="inout", hi=depth.white)
+    coeffs = k.block(
+        "coeffs", i32 if depth.high else i16, (n, n), lo=-hi - 1, hi=hi,
+        note="coeffs[h][v], column-major",
+    )  # fmt: skip
     if transform.dct:  # others have no cheaper class, and their functions do not look at it
         k.param(
             "eob", u8 if n < 16 else u16, 1, n * n,
@@ -123,12 +131,14 @@ def vp9_inverse(k: KernelBuilder, transform: Transform) -> None:
                 f" {corner}x{corner}",
             )  # fmt: skip
             first = last + 1
+    limited = Bits(k, depth).limited
     fits = k.assumption(
-        "t16", i16.lo, i16.hi, why=f"{'8.7.1.10' if transform.wht else '8.7.1.1'}: all values"
-        " stored in T by this process are representable by a signed integer of 8 + BitDepth bits",
+        f"t{8 + depth.most}", -hi - 1, hi,
+        why=f"{'8.7.1.10' if transform.wht else '8.7.1.1'}: all values stored in T by this"
+        " process are representable by a signed integer of 8 + BitDepth bits",
     )  # fmt: skip
-    sums: Bound = fits  # of those that multiply no sum by cos64(16)
-    if not transform.wht and str(transform) != "iadst4":
+    sums: Bound = lambda x: x  # noqa: E731
+    if not depth.high and not transform.wht and str(transform) != "iadst4":
         sums = k.assumption(
             "sum16", i16.lo, i16.hi, default=False, why="a + b before a multiplication by cos64(16)"
             " also fits: not in the standard, but decoders' own assembly takes it for granted",
@@ -140,7 +150,7 @@ def vp9_inverse(k: KernelBuilder, transform: Transform) -> None:
     with k.stage(x=n) as x:
         residuals = columns_of(rows[:, x])
         for y in range(n):
-            dst[y, x] = clip_u8(dst[y, x] + round_shift(residuals[y], transform.bits))
+            dst[y, x] = limited(dst[y, x] + round_shift(residuals[y], transform.bits))
 
 
 # default_scan_8x8, VP9 10.4: positions v * 8 + h in the order they are coded
@@ -151,7 +161,7 @@ DEFAULT_SCAN_8X8 = (
 )  # fmt: skip
 
 
-def residuals(rng: np.random.Generator, count: int, white: int = 255) -> dict[str, np.ndarray]:
+def residuals(rng: np.random.Generator, count: int, white: int) -> dict[str, np.ndarray]:
     """Coefficients as an encoder makes them: forward DCTs of residuals within +-white, quantised.
 
     Coding stops at a random position of the scan; eob is where the last non-zero one stands.
@@ -183,25 +193,26 @@ def _basis(name: str, n: int) -> np.ndarray:
         basis[0] /= np.sqrt(2)
         return np.asarray(basis)
     if n == 4:
-        return np.asarray(np.sin((at + 1) * (2 * k + 1) * np.pi / 9) * np.sqrt(8 / 9))
+        return np.asarray(np.sin((at + 1) * (2 * k + 1) * np.pi / 9) * 2 / 3)
     return np.asarray(np.sin((2 * at + 1) * (2 * k + 1) * np.pi / (4 * n)) * np.sqrt(2 / n))
 
 
 @vp9_inverse.inputs
-def _typical(rng: np.random.Generator, count: int, transform: Transform) -> dict[str, np.ndarray]:
+def _typical(
+    rng: np.random.Generator, count: int, transform: Transform, depth: Depth
+) -> dict[str, np.ndarray]:
     """Coefficients as an encoder makes them, of each transform."""
-    n = transform.size
+    n, white = transform.size, depth.white
     if transform.dct and n == 8:
-        return residuals(rng, count)
+        return residuals(rng, count, white)
     if transform.wht:  # lossless: four times what adds up to residuals
-        return {
-            "coeffs": 4 * rng.integers(-60, 61, (count, n, n)) * (rng.random((count, 1, 1)) < 0.9)
-        }
-    scale = rng.choice([4, 32, 255], (count, 1, 1))
+        coeffs = 4 * rng.integers(-60, 61, (count, n, n)) * (rng.random((count, 1, 1)) < 0.9)
+        return {"coeffs": coeffs * (1 << (depth.most - 8))}
+    scale = rng.choice([4, 32, white], (count, 1, 1))
     smooth = rng.choice([0.0, 1.0], (count, 1, 1))
     slope = np.add.outer(np.arange(n), np.arange(n))[None] * rng.uniform(-1, 1, (count, 1, 1)) / n
     noise = rng.uniform(-1, 1, (count, n, n))
-    residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -255, 255)
+    residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -white, white)
     step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
     first, second = (_basis(name, n) for name in (transform.first, transform.second))
     gain = 8 if n < 32 else 4  # of what decoders take, over an orthonormal transform
@@ -209,7 +220,8 @@ def _typical(rng: np.random.Generator, count: int, transform: Transform) -> dict
     order = np.add.outer(np.arange(n), np.arange(n))  # about that of a scan: by frequency
     corners = [n // 4 - 1, n // 2 - 1] if n >= 16 else []
     stop = rng.choice([1, 2, *corners, n, 2 * n - 1], (count, 1, 1))
-    coeffs = np.clip(np.where(order < stop, coded, 0), -32768, 32767).astype(np.int64)
+    hi = (1 << (7 + depth.most)) - 1
+    coeffs = np.clip(np.where(order < stop, coded, 0), -hi - 1, hi).astype(np.int64)
     found = {"coeffs": coeffs}
     if transform.dct:
         last = np.where(coeffs != 0, order, 0).reshape(count, -1).max(axis=1)

@@ -41,12 +41,48 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_avg16_high: A block 16 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg16_high: A block 16 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_avg32: A block 32 wide as it stands in the reference, averaged with what is there.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg32_high: A block 32 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg32_high: A block 32 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_avg4: A block 4 wide as it stands in the reference, averaged with what is there.
@@ -57,12 +93,48 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_avg4_high: A block 4 wide as it stands in the reference, averaged with what is there; 10 and
+ *   12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg4_high: A block 4 wide as it stands in the reference, averaged with what is there; 10 and
+ *   12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_avg64: A block 64 wide as it stands in the reference, averaged with what is there.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg64_high: A block 64 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg64_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg64_high: A block 64 wide as it stands in the reference, averaged with what is there; 10
+ *   and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg64_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_avg8: A block 8 wide as it stands in the reference, averaged with what is there.
@@ -73,12 +145,46 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_avg8_high: A block 8 wide as it stands in the reference, averaged with what is there; 10 and
+ *   12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg8_high: A block 8 wide as it stands in the reference, averaged with what is there; 10 and
+ *   12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_copy16: A block 16 wide as it stands in the reference, put.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy16_high: A block 16 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy16_high: A block 16 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_copy32: A block 32 wide as it stands in the reference, put.
@@ -89,12 +195,44 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_copy32_high: A block 32 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy32_high: A block 32 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_copy4: A block 4 wide as it stands in the reference, put.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy4_high: A block 4 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy4_high: A block 4 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_copy64: A block 64 wide as it stands in the reference, put.
@@ -105,12 +243,44 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_copy64_high: A block 64 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy64_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy64_high: A block 64 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy64_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_copy8: A block 8 wide as it stands in the reference, put.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy8_high: A block 8 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy8_high: A block 8 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_iadst16: 16x16 inverse ADST of both passes, rounded by 6 bits and added to the prediction.
@@ -121,12 +291,48 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride
     int unused0);
 
 /**
+ * vp9_iadst16_high: 16x16 inverse ADST of both passes, rounded by 6 bits and added to the
+ *   prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst16_high: 16x16 inverse ADST of both passes, rounded by 6 bits and added to the
+ *   prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
  * vp9_iadst16_idct16: 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and added
  *   to the prediction. Clears coeffs.
  * unused0: not read.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
+
+/**
+ * vp9_iadst16_idct16_high: 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and
+ *   added to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_idct16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst16_idct16_high: 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and
+ *   added to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_idct16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
 
 /**
  * vp9_iadst4: 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction.
@@ -137,12 +343,48 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     int unused0);
 
 /**
+ * vp9_iadst4_high: 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst4_high: 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
  * vp9_iadst4_idct4: 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added to
  *   the prediction. Clears coeffs.
  * unused0: not read.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
+
+/**
+ * vp9_iadst4_idct4_high: 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_idct4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst4_idct4_high: 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst4_idct4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
 
 /**
  * vp9_iadst8: 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction.
@@ -153,6 +395,24 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
     int unused0);
 
 /**
+ * vp9_iadst8_high: 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst8_high: 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
  * vp9_iadst8_idct8: 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added to
  *   the prediction. Clears coeffs.
  * unused0: not read.
@@ -160,9 +420,43 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
 DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
 
+/**
+ * vp9_iadst8_idct8_high: 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_idct8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iadst8_idct8_high: 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_idct8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
 /** vp9_idct16: 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
+
+/**
+ * vp9_idct16_high: 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
+
+/**
+ * vp9_idct16_high: 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
 
 /**
  * vp9_idct16_iadst16: 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and added
@@ -172,13 +466,63 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride,
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
 
+/**
+ * vp9_idct16_iadst16_high: 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and
+ *   added to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_iadst16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_idct16_iadst16_high: 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and
+ *   added to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_iadst16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
 /** vp9_idct32: 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
 
+/**
+ * vp9_idct32_high: 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
+
+/**
+ * vp9_idct32_high: 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
+
 /** vp9_idct4: 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
+
+/**
+ * vp9_idct4_high: 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
+
+/**
+ * vp9_idct4_high: 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
 
 /**
  * vp9_idct4_iadst4: 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added to
@@ -188,9 +532,43 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, 
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
 
+/**
+ * vp9_idct4_iadst4_high: 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_iadst4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_idct4_iadst4_high: 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct4_iadst4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
 /** vp9_idct8: 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob);
+
+/**
+ * vp9_idct8_high: 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
+
+/**
+ * vp9_idct8_high: 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int eob);
 
 /**
  * vp9_idct8_iadst8: 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added to
@@ -201,6 +579,1228 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_s
     int16_t *coeffs, int unused0);
 
 /**
+ * vp9_idct8_iadst8_high: 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_idct8_iadst8_high: 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added
+ *   to the prediction; 10 and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int16_t *coeffs_bytes, int unused0);
+
+/** vp9_intra_dc16: A block of 16x16, DC_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_dc16_high: A block of 16x16, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc16_high: A block of 16x16, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc32: A block of 32x32, DC_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_dc32_high: A block of 32x32, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc32_high: A block of 32x32, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc4: A block of 4x4, DC_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_dc4_high: A block of 4x4, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc4_high: A block of 4x4, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc8: A block of 8x8, DC_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_dc8_high: A block of 8x8, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_dc8_high: A block of 8x8, DC_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_dc_edge16: A block of 16x16, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_left(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge16: A block of 16x16, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_top(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge);
+
+/**
+ * vp9_intra_dc_edge16_high: A block of 16x16, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge16_high: A block of 16x16, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge16_high: A block of 16x16, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge16_high: A block of 16x16, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge32: A block of 32x32, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_left(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge32: A block of 32x32, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_top(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge);
+
+/**
+ * vp9_intra_dc_edge32_high: A block of 32x32, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge32_high: A block of 32x32, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge32_high: A block of 32x32, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge32_high: A block of 32x32, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge4: A block of 4x4, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_left(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge4: A block of 4x4, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_top(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge);
+
+/**
+ * vp9_intra_dc_edge4_high: A block of 4x4, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge4_high: A block of 4x4, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge4_high: A block of 4x4, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge4_high: A block of 4x4, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge8: A block of 8x8, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_left(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge8: A block of 8x8, DC_PRED where one edge is there; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_top(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge);
+
+/**
+ * vp9_intra_dc_edge8_high: A block of 8x8, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge8_high: A block of 8x8, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_dc_edge8_high: A block of 8x8, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_edge8_high: A block of 8x8, DC_PRED where one edge is there; 10 and 12 bits a
+ *   sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes);
+
+/**
+ * vp9_intra_dc_none16: A block of 16x16, what is predicted where no edge is there; 8 bits a sample.
+ * more is -1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_dc127(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16: A block of 16x16, what is predicted where no edge is there; 8 bits a sample.
+ * more is 0.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_dc128(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16: A block of 16x16, what is predicted where no edge is there; 8 bits a sample.
+ * more is 1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_dc129(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is -1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc127bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is -1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc127bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 0.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc128bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 0.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc128bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc129bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none16_high: A block of 16x16, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none16_high_dc129bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32: A block of 32x32, what is predicted where no edge is there; 8 bits a sample.
+ * more is -1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_dc127(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32: A block of 32x32, what is predicted where no edge is there; 8 bits a sample.
+ * more is 0.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_dc128(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32: A block of 32x32, what is predicted where no edge is there; 8 bits a sample.
+ * more is 1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_dc129(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is -1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc127bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is -1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc127bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 0.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc128bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 0.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc128bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc129bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none32_high: A block of 32x32, what is predicted where no edge is there; 10 and 12
+ *   bits a sample.
+ * more is 1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none32_high_dc129bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4: A block of 4x4, what is predicted where no edge is there; 8 bits a sample.
+ * more is -1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_dc127(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4: A block of 4x4, what is predicted where no edge is there; 8 bits a sample.
+ * more is 0.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_dc128(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4: A block of 4x4, what is predicted where no edge is there; 8 bits a sample.
+ * more is 1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_dc129(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is -1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc127bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is -1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc127bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 0.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc128bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 0.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc128bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc129bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none4_high: A block of 4x4, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none4_high_dc129bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8: A block of 8x8, what is predicted where no edge is there; 8 bits a sample.
+ * more is -1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_dc127(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8: A block of 8x8, what is predicted where no edge is there; 8 bits a sample.
+ * more is 0.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_dc128(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8: A block of 8x8, what is predicted where no edge is there; 8 bits a sample.
+ * more is 1.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_dc129(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is -1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc127bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is -1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc127bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 0.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc128bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 0.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc128bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 1.
+ * bits is 10.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc129bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_dc_none8_high: A block of 8x8, what is predicted where no edge is there; 10 and 12 bits
+ *   a sample.
+ * more is 1.
+ * bits is 12.
+ * unused0, unused1: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_dc_none8_high_dc129bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *unused1);
+
+/**
+ * vp9_intra_down_left16: A block of 16x16, D45_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_down_left16_high: A block of 16x16, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left16_high: A block of 16x16, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left32: A block of 32x32, D45_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_down_left32_high: A block of 32x32, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left32_high: A block of 32x32, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left4: A block of 4x4, D45_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_down_left4_high: A block of 4x4, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left4_high: A block of 4x4, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left8: A block of 8x8, D45_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_down_left8_high: A block of 8x8, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_down_left8_high: A block of 8x8, D45_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_left8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right16: A block of 16x16, D135_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_down_right16_high: A block of 16x16, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right16_high: A block of 16x16, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right32: A block of 32x32, D135_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_down_right32_high: A block of 32x32, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right32_high: A block of 32x32, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right4: A block of 4x4, D135_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_down_right4_high: A block of 4x4, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right4_high: A block of 4x4, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right8: A block of 8x8, D135_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_down_right8_high: A block of 8x8, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_down_right8_high: A block of 8x8, D135_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_down_right8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_hor16: A block of 16x16, H_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor16_high: A block of 16x16, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor16_high: A block of 16x16, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor32: A block of 32x32, H_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor32_high: A block of 32x32, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor32_high: A block of 32x32, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor4: A block of 4x4, H_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor4_high: A block of 4x4, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor4_high: A block of 4x4, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor8: A block of 8x8, H_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor8_high: A block of 8x8, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor8_high: A block of 8x8, H_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/** vp9_intra_hor_down16: A block of 16x16, D153_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_hor_down16_high: A block of 16x16, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down16_high: A block of 16x16, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down32: A block of 32x32, D153_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_hor_down32_high: A block of 32x32, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down32_high: A block of 32x32, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down4: A block of 4x4, D153_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_hor_down4_high: A block of 4x4, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down4_high: A block of 4x4, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down8: A block of 8x8, D153_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_hor_down8_high: A block of 8x8, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_hor_down8_high: A block of 8x8, D153_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_hor_up16: A block of 16x16, D207_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up16_high: A block of 16x16, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up16_high: A block of 16x16, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up32: A block of 32x32, D207_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up32_high: A block of 32x32, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up32_high: A block of 32x32, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up4: A block of 4x4, D207_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up4_high: A block of 4x4, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up4_high: A block of 4x4, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up8: A block of 8x8, D207_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up8_high: A block of 8x8, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/**
+ * vp9_intra_hor_up8_high: A block of 8x8, D207_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0);
+
+/** vp9_intra_tm16: A block of 16x16, TM_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/**
+ * vp9_intra_tm16_high: A block of 16x16, TM_PRED; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_tm16_high: A block of 16x16, TM_PRED; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_tm32: A block of 32x32, TM_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/**
+ * vp9_intra_tm32_high: A block of 32x32, TM_PRED; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_tm32_high: A block of 32x32, TM_PRED; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_tm4: A block of 4x4, TM_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/**
+ * vp9_intra_tm4_high: A block of 4x4, TM_PRED; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_tm4_high: A block of 4x4, TM_PRED; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_tm8: A block of 8x8, TM_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/**
+ * vp9_intra_tm8_high: A block of 8x8, TM_PRED; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_tm8_high: A block of 8x8, TM_PRED; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_tm8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert16: A block of 16x16, V_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert16_high: A block of 16x16, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert16_high: A block of 16x16, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert32: A block of 32x32, V_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert32_high: A block of 32x32, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert32_high: A block of 32x32, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert4: A block of 4x4, V_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert4_high: A block of 4x4, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert4_high: A block of 4x4, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert8: A block of 8x8, V_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert8_high: A block of 8x8, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert8_high: A block of 8x8, V_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left16: A block of 16x16, D63_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert_left16_high: A block of 16x16, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left16_high: A block of 16x16, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left32: A block of 32x32, D63_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert_left32_high: A block of 32x32, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left32_high: A block of 32x32, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left4: A block of 4x4, D63_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert_left4_high: A block of 4x4, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left4_high: A block of 4x4, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left8: A block of 8x8, D63_PRED; 8 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top);
+
+/**
+ * vp9_intra_vert_left8_high: A block of 8x8, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/**
+ * vp9_intra_vert_left8_high: A block of 8x8, D63_PRED; 10 and 12 bits a sample.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right16: A block of 16x16, D117_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right16(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_vert_right16_high: A block of 16x16, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right16_high: A block of 16x16, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right32: A block of 32x32, D117_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_vert_right32_high: A block of 32x32, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right32_high: A block of 32x32, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right4: A block of 4x4, D117_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_vert_right4_high: A block of 4x4, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right4_high: A block of 4x4, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right8: A block of 8x8, D117_PRED; 8 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, const uint8_t *top);
+
+/** vp9_intra_vert_right8_high: A block of 8x8, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/** vp9_intra_vert_right8_high: A block of 8x8, D117_PRED; 10 and 12 bits a sample. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes);
+
+/**
  * vp9_iwht4: 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction. Clears
  *   coeffs.
  * unused0: not read.
@@ -208,27 +1808,329 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_s
 DAEDALUS_API void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0);
 
-/** vp9_lpf16_h: The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one. */
+/**
+ * vp9_iwht4_high: 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 10.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iwht4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/**
+ * vp9_iwht4_high: 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction; 10
+ *   and 12 bits a sample. Clears coeffs.
+ * bits is 12.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iwht4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int16_t *coeffs_bytes, int unused0);
+
+/** vp9_lpf1616_h: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
+
+/**
+ * vp9_lpf1616_high_h: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10
+ *   and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_high_h_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf1616_high_h: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10
+ *   and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_high_h_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf1616_high_v: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10
+ *   and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_high_v_bits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf1616_high_v: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10
+ *   and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_high_v_bits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, int blimit, int limit, int thresh);
+
+/** vp9_lpf1616_v: The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf1616_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
+    int limit, int thresh);
+
+/** vp9_lpf16_h: The 16-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_lpf16_v: The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one. */
+/**
+ * vp9_lpf16_high_h: The 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf16_high_h: The 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf16_high_v: The 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf16_high_v: The 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/** vp9_lpf16_v: The 16-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_lpf4_h: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
+/** vp9_lpf44_h: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_h(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf44_high_h: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf44_high_h: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf44_high_v: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf44_high_v: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf44_v: The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf44_v(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf48_h: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_h(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf48_high_h: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf48_high_h: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf48_high_v: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf48_high_v: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf48_v: The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf48_v(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf4_h: The 4-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_lpf4_v: The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side. */
+/**
+ * vp9_lpf4_high_h: The 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf4_high_h: The 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf4_high_v: The 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf4_high_v: The 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/** vp9_lpf4_v: The 4-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_lpf8_h: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
+/** vp9_lpf84_h: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_h(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf84_high_h: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf84_high_h: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf84_high_v: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf84_high_v: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf84_v: The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf84_v(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf88_h: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_h(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf88_high_h: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf88_high_h: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf88_high_v: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/**
+ * vp9_lpf88_high_v: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and
+ *   12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf88_v: The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf88_v(uint8_t *dst, ptrdiff_t dst_stride,
+    int blimit_packed, int limit_packed, int thresh_packed);
+
+/** vp9_lpf8_h: The 8-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
-/** vp9_lpf8_v: The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions. */
+/**
+ * vp9_lpf8_high_h: The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_high_h_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf8_high_h: The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_high_h_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf8_high_v: The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 10.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_high_v_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/**
+ * vp9_lpf8_high_v: The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ * bits is 12.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    int blimit, int limit, int thresh);
+
+/** vp9_lpf8_v: The 8-tap filter on 8 positions. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh);
 
@@ -311,6 +2213,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t d
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_avg_high: 8-tap horizontal interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_16h_high: 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
 
 /**
  * vp9_mc_16hv: 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
@@ -397,6 +2499,198 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_high: 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
  * vp9_mc_16v: 8-tap vertical interpolation of a block 16 wide, put.
  * filter is 0.
  * my must be 1..15.
@@ -477,6 +2771,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_avg_high: 8-tap vertical interpolation of a block 16 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_16v_high: 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
  * vp9_mc_32h: 8-tap horizontal interpolation of a block 32 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -555,6 +3049,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_sharp(uint8_t *dst, ptrdiff_t d
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_avg_high: 8-tap horizontal interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_32h_high: 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
 
 /**
  * vp9_mc_32hv: 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
@@ -641,6 +3335,198 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(uint8_t *dst, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_high: 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
  * vp9_mc_32v: 8-tap vertical interpolation of a block 32 wide, put.
  * filter is 0.
  * my must be 1..15.
@@ -721,6 +3607,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_avg_high: 8-tap vertical interpolation of a block 32 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_32v_high: 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
  * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -799,6 +3885,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t ds
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_avg_high: 8-tap horizontal interpolation of a block 4 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_4h_high: 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
 
 /**
  * vp9_mc_4hv: 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
@@ -885,6 +4171,198 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_high: 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
  * vp9_mc_4v: 8-tap vertical interpolation of a block 4 wide, put.
  * filter is 0.
  * my must be 1..15.
@@ -965,6 +4443,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_avg_high: 8-tap vertical interpolation of a block 4 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_4v_high: 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
  * vp9_mc_64h: 8-tap horizontal interpolation of a block 64 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -1043,6 +4721,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_sharp(uint8_t *dst, ptrdiff_t d
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_avg_high: 8-tap horizontal interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_64h_high: 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
 
 /**
  * vp9_mc_64hv: 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
@@ -1129,6 +5007,198 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(uint8_t *dst, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_high: 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and
+ *   12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
  * vp9_mc_64v: 8-tap vertical interpolation of a block 64 wide, put.
  * filter is 0.
  * my must be 1..15.
@@ -1209,6 +5279,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_avg_high: 8-tap vertical interpolation of a block 64 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_64v_high: 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -1287,6 +5557,206 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t ds
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_avg_high: 8-tap horizontal interpolation of a block 8 wide, averaged with what is
+ *   there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
+
+/**
+ * vp9_mc_8h_high: 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx,
+    int unused0);
 
 /**
  * vp9_mc_8hv: 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
@@ -1373,6 +5843,198 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged
+ *   with what is there; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_high: 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12
+ *   bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.
  * filter is 0.
  * my must be 1..15.
@@ -1453,6 +6115,1350 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_avg_high: 8-tap vertical interpolation of a block 8 wide, averaged with what is there;
+ *   10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 0.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 1.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 2.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 10.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_mc_8v_high: 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ * filter is 3.
+ * bits is 12.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8v_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
+    int my);
+
+/**
+ * vp9_scaled_16: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_avg_high: 8-tap interpolation of a block 16 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_16_high: 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_16_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_avg_high: 8-tap interpolation of a block 32 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_32_high: 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_32_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_avg_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_4_high: 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_4_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_avg_high: 8-tap interpolation of a block 64 wide out of a reference of another
+ *   size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_64_high: 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_64_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_avg_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_avg_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_smoothbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 0.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_smoothbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_regularbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 1.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_regularbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_sharpbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 2.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_sharpbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 10.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_bilinearbits10(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
+ * vp9_scaled_8_high: 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * filter is 3.
+ * bits is 12.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_scaled_8_high_bilinearbits12(uint8_t *dst_bytes,
+    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int mx, int my,
+    int dx, int dy);
+
+/**
  * Stores ours into a table H264DSPContext of ffmpeg, for samples of 8 bits.
  * bytes: what the table takes, which is 34 pointers; features: DAEDALUS_FEATURE_... that may
  * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
@@ -1481,6 +7487,26 @@ DAEDALUS_API int daedalus_ffmpeg_fill_qpel(void *table, size_t bytes, unsigned f
  * stores none, for another size, as another version's table has, and for unknown features.
  */
 DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features);
+
+/**
+ * Stores ours into a table VP9DSPContext of ffmpeg, for samples of 10 bits.
+ * bytes: what the table takes, which is 296 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
+ */
+DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp10(void *table, size_t bytes, unsigned features);
+
+/**
+ * Stores ours into a table VP9DSPContext of ffmpeg, for samples of 12 bits.
+ * bytes: what the table takes, which is 296 pointers; features: DAEDALUS_FEATURE_... that may
+ * be used, 0 for portable functions. What the processor lacks is not used. The functions choose
+ * nothing by themselves. Other pointers of the table stay. Returns how many were stored; -EINVAL,
+ *   and
+ * stores none, for another size, as another version's table has, and for unknown features.
+ */
+DAEDALUS_API int daedalus_ffmpeg_fill_vp9dsp12(void *table, size_t bytes, unsigned features);
 
 #ifdef __cplusplus
 }

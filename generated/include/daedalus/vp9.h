@@ -71,6 +71,69 @@ DAEDALUS_API void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, p
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 /*
+ * vp9_avg16_high
+ * A block 16 wide as it stands in the reference, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_avg16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_avg32
  * A block 32 wide as it stands in the reference, averaged with what is there.
  *
@@ -130,6 +193,69 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg32(daedalus_ctx *ctx, uint8_t *
 DAEDALUS_API void daedalus_items_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+
+/*
+ * vp9_avg32_high
+ * A block 32 wide as it stands in the reference, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_avg32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_avg4
@@ -194,6 +320,70 @@ DAEDALUS_API void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 /*
+ * vp9_avg4_high
+ * A block 4 wide as it stands in the reference, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_avg4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg4_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_avg64
  * A block 64 wide as it stands in the reference, averaged with what is there.
  *
@@ -253,6 +443,69 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg64(daedalus_ctx *ctx, uint8_t *
 DAEDALUS_API void daedalus_items_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+
+/*
+ * vp9_avg64_high
+ * A block 64 wide as it stands in the reference, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_avg64_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg64_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg64_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..63 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg64_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg64_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg64_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg64_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_avg8
@@ -317,6 +570,70 @@ DAEDALUS_API void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, pt
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
 /*
+ * vp9_avg8_high
+ * A block 8 wide as it stands in the reference, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_avg8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg8_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_copy16
  * A block 16 wide as it stands in the reference, put.
  *
@@ -377,6 +694,68 @@ DAEDALUS_API void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, 
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 /*
+ * vp9_copy16_high
+ * A block 16 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_copy16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_copy32
  * A block 32 wide as it stands in the reference, put.
  *
@@ -435,6 +814,68 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy32(daedalus_ctx *ctx, uint8_t 
 DAEDALUS_API void daedalus_items_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy32_high
+ * A block 32 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_copy32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_copy4
@@ -498,6 +939,69 @@ DAEDALUS_API void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, p
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 /*
+ * vp9_copy4_high
+ * A block 4 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_copy4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_copy64
  * A block 64 wide as it stands in the reference, put.
  *
@@ -556,6 +1060,68 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy64(daedalus_ctx *ctx, uint8_t 
 DAEDALUS_API void daedalus_items_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy64_high
+ * A block 64 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_copy64_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy64_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy64_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..63 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy64_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy64_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy64_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy64_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_copy8
@@ -617,6 +1183,69 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy8(daedalus_ctx *ctx, uint8_t *
 DAEDALUS_API void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy8_high
+ * A block 8 wide as it stands in the reference, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_copy8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_iadst16
@@ -682,6 +1311,77 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iadst16(uint8_t *dst, ptrdiff_t ds
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
+ * vp9_iadst16_high
+ * 16x16 inverse ADST of both passes, rounded by 6 bits and added to the prediction; 10 and 12 bits
+ *   a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9 (inverse ADST, n = 4), 8.7.2 (2D inverse
+ *   transform).
+ */
+
+/** What an item of vp9_iadst16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst16_high(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_iadst16_idct16
  * 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and added to the prediction.
  *
@@ -745,6 +1445,77 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iadst16_idct16(uint8_t *dst, ptrdi
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
+ * vp9_iadst16_idct16_high
+ * 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9 (inverse ADST, n = 4), 8.7.1.2 and 8.7.1.3
+ *   (inverse DCT, n = 4), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst16_idct16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst16_idct16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst16_idct16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst16_idct16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_idct16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst16_idct16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_idct16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16_idct16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst16_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst16_idct16_high(), which then zeroes coeffs, as decoders' own functions
+ *   do: of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst16_idct16_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_iadst4
  * 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction.
  *
@@ -805,6 +1576,76 @@ DAEDALUS_API void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, 
  */
 DAEDALUS_API void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst4_high
+ * 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst4_high(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_iadst4_idct4
@@ -870,6 +1711,77 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
+ * vp9_iadst4_idct4_high
+ * 4x4 inverse ADST of rows, then DCT of columns, rounded by 4 bits and added to the prediction; 10
+ *   and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2), 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2),
+ *   8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst4_idct4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst4_idct4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst4_idct4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst4_idct4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst4_idct4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst4_idct4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst4_idct4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst4_idct4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst4_idct4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst4_idct4_high(), which then zeroes coeffs, as decoders' own functions do:
+ *   of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst4_idct4_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_iadst8
  * 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction.
  *
@@ -933,6 +1845,77 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
+ * vp9_iadst8_high
+ * 8x8 inverse ADST of both passes, rounded by 5 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9 (inverse ADST, n = 3), 8.7.2 (2D inverse
+ *   transform).
+ */
+
+/** What an item of vp9_iadst8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst8_high(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_iadst8_idct8
  * 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added to the prediction.
  *
@@ -994,6 +1977,77 @@ DAEDALUS_API void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_st
  */
 DAEDALUS_API void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst8_idct8_high
+ * 8x8 inverse ADST of rows, then DCT of columns, rounded by 5 bits and added to the prediction; 10
+ *   and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9 (inverse ADST, n = 3), 8.7.1.2 and 8.7.1.3
+ *   (inverse DCT, n = 3), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst8_idct8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst8_idct8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iadst8_idct8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst8_idct8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst8_idct8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst8_idct8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst8_idct8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst8_idct8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst8_idct8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_iadst8_idct8_high(), which then zeroes coeffs, as decoders' own functions do:
+ *   of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst8_idct8_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_idct16
@@ -1066,6 +2120,80 @@ DAEDALUS_API void daedalus_clearing_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst
     size_t meta_step);
 
 /*
+ * vp9_idct16_high
+ * 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 4), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ * Class eob10: the first 10 positions of the default 16x16 scan lie in the upper left 4x4.
+ * Class eob38: the first 38 positions of the default 16x16 scan lie in the upper left 8x8.
+ */
+
+/** What an item of vp9_idct16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint16_t eob; /**< 1..256; coefficients up to the last non-zero one, in scan order */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_idct16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct16_high(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_idct16_iadst16
  * 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and added to the prediction.
  *
@@ -1127,6 +2255,77 @@ DAEDALUS_API void daedalus_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_
  */
 DAEDALUS_API void daedalus_clearing_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct16_iadst16_high
+ * 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and added to the prediction;
+ *   10 and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 4), 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9
+ *   (inverse ADST, n = 4), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct16_iadst16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct16_iadst16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_idct16_iadst16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct16_iadst16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct16_iadst16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct16_iadst16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct16_iadst16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct16_iadst16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct16_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct16_iadst16_high(), which then zeroes coeffs, as decoders' own functions
+ *   do: of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct16_iadst16_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_idct32
@@ -1199,6 +2398,80 @@ DAEDALUS_API void daedalus_clearing_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst
     size_t meta_step);
 
 /*
+ * vp9_idct32_high
+ * 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 5), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ * Class eob34: the first 34 positions of the default 32x32 scan lie in the upper left 8x8.
+ * Class eob135: the first 135 positions of the default 32x32 scan lie in the upper left 16x16.
+ */
+
+/** What an item of vp9_idct32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint16_t eob; /**< 1..1024; coefficients up to the last non-zero one, in scan order */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_idct32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 1024 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 1024 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct32_high(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_idct4
  * 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction.
  *
@@ -1267,6 +2540,78 @@ DAEDALUS_API void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_
     size_t meta_step);
 
 /*
+ * vp9_idct4_high
+ * 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ */
+
+/** What an item of vp9_idct4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t eob; /**< 1..16; coefficients up to the last non-zero one, in scan order */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_idct4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct4_high(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta,
+    size_t meta_step);
+
+/*
  * vp9_idct4_iadst4
  * 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added to the prediction.
  *
@@ -1328,6 +2673,77 @@ DAEDALUS_API void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_st
  */
 DAEDALUS_API void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct4_iadst4_high
+ * 4x4 inverse DCT of rows, then ADST of columns, rounded by 4 bits and added to the prediction; 10
+ *   and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 2), 8.7.1.6 and 8.7.1.9 (inverse ADST, n = 2),
+ *   8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct4_iadst4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct4_iadst4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_idct4_iadst4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct4_iadst4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct4_iadst4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct4_iadst4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct4_iadst4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct4_iadst4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct4_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct4_iadst4_high(), which then zeroes coeffs, as decoders' own functions do:
+ *   of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct4_iadst4_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_idct8
@@ -1399,59 +2815,77 @@ DAEDALUS_API void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_
     size_t meta_step);
 
 /*
- * vp9_idct8_10
- * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 bit.
+ * vp9_idct8_high
+ * 8x8 inverse DCT of both passes, rounded by 5 bits and added to the prediction; 10 and 12 bits a
+ *   sample.
  *
  * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
- * (the transpose of the standard's Dequant[v][h]). Sums of products need 33 bits.
+ * (the transpose of the standard's Dequant[v][h]).
  *
- * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10.
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ * Class eob12: the first 12 positions of the default 8x8 scan lie in the upper left 4x4.
  */
 
-/** What an item of vp9_idct8_10 carries; 4 bytes, the same layout on the GPU. */
-typedef struct daedalus_vp9_idct8_10_meta {
+/** What an item of vp9_idct8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct8_high_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-} daedalus_vp9_idct8_10_meta;
+  uint8_t eob; /**< 1..64; coefficients up to the last non-zero one, in scan order */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_idct8_high_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..1023;
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
  *   borrowed until the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
  *   column-major; borrowed until the batch is done
  * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
-DAEDALUS_API int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_10_meta *meta);
+DAEDALUS_API int daedalus_append_vp9_idct8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
-DAEDALUS_API int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate,
+DAEDALUS_API int daedalus_dispatch_vp9_idct8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_10_meta *meta);
+    const daedalus_vp9_idct8_high_meta *meta);
 
 /** The same, where the recipe says it should run. */
-DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst,
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_high(daedalus_ctx *ctx, uint16_t *dst,
     ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_10_meta *meta);
+    const daedalus_vp9_idct8_high_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
  * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
- *   written; values 0..1023
+ *   written; values 0..4095
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param coeffs  packed, 64 elements an item, read; values -131072..131071; coeffs[h][v],
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
  *   column-major
  * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
  */
-DAEDALUS_API void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
+DAEDALUS_API void daedalus_items_vp9_idct8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct8_high(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta,
+    size_t meta_step);
 
 /*
  * vp9_idct8_iadst8
@@ -1517,6 +2951,5871 @@ DAEDALUS_API void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
+ * vp9_idct8_iadst8_high
+ * 8x8 inverse DCT of rows, then ADST of columns, rounded by 5 bits and added to the prediction; 10
+ *   and 12 bits a sample.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.1.4, 8.7.1.5, 8.7.1.7 and 8.7.1.9
+ *   (inverse ADST, n = 3), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct8_iadst8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct8_iadst8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_idct8_iadst8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct8_iadst8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct8_iadst8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct8_iadst8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct8_iadst8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct8_iadst8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 64 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct8_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct8_iadst8_high(), which then zeroes coeffs, as decoders' own functions do:
+ *   of each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct8_iadst8_high(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_intra_dc16
+ * A block of 16x16, DC_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc16_high
+ * A block of 16x16, DC_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_dc16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc32
+ * A block of 32x32, DC_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc32_high
+ * A block of 32x32, DC_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_dc32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc4
+ * A block of 4x4, DC_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc4_high
+ * A block of 4x4, DC_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_dc4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc8
+ * A block of 8x8, DC_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc8_high
+ * A block of 8x8, DC_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_dc8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_dc8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge16
+ * A block of 16x16, DC_PRED where one edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc_edge16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge16_high
+ * A block of 16x16, DC_PRED where one edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 10 and
+ *   12.
+ */
+
+/** What an item of vp9_intra_dc_edge16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge32
+ * A block of 32x32, DC_PRED where one edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc_edge32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge32_high
+ * A block of 32x32, DC_PRED where one edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 10 and
+ *   12.
+ */
+
+/** What an item of vp9_intra_dc_edge32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge4
+ * A block of 4x4, DC_PRED where one edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc_edge4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge4_high
+ * A block of 4x4, DC_PRED where one edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 10 and
+ *   12.
+ */
+
+/** What an item of vp9_intra_dc_edge4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge8
+ * A block of 8x8, DC_PRED where one edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_dc_edge8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_edge8_high
+ * A block of 8x8, DC_PRED where one edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), DC_PRED where one edge is there, BitDepth 10 and
+ *   12.
+ */
+
+/** What an item of vp9_intra_dc_edge8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_edge8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t edge_off; /**< byte offset of the item's origin in edge */
+} daedalus_vp9_intra_dc_edge8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_edge8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_edge8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge,
+    ptrdiff_t edge_stride, size_t n_blocks, const daedalus_vp9_intra_dc_edge8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_edge8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param edge  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param edge_stride  bytes from a row to the next; negative where rows run upwards
+ * @param edge_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_edge8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_dc_none16
+ * A block of 16x16, what is predicted where no edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   8.
+ */
+
+/** What an item of vp9_intra_dc_none16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_dc_none16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none16_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none16_high
+ * A block of 16x16, what is predicted where no edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   10 and 12.
+ */
+
+/** What an item of vp9_intra_dc_none16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_intra_dc_none16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none16_high_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none32
+ * A block of 32x32, what is predicted where no edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   8.
+ */
+
+/** What an item of vp9_intra_dc_none32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_dc_none32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none32_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none32_high
+ * A block of 32x32, what is predicted where no edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   10 and 12.
+ */
+
+/** What an item of vp9_intra_dc_none32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_intra_dc_none32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none32_high_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none4
+ * A block of 4x4, what is predicted where no edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   8.
+ */
+
+/** What an item of vp9_intra_dc_none4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_dc_none4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none4_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none4_high
+ * A block of 4x4, what is predicted where no edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   10 and 12.
+ */
+
+/** What an item of vp9_intra_dc_none4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_intra_dc_none4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none4_high_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none8
+ * A block of 8x8, what is predicted where no edge is there; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   8.
+ */
+
+/** What an item of vp9_intra_dc_none8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_dc_none8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none8_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_dc_none8_high
+ * A block of 8x8, what is predicted where no edge is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), what is predicted where no edge is there, BitDepth
+ *   10 and 12.
+ */
+
+/** What an item of vp9_intra_dc_none8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_dc_none8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  int8_t more; /**< -1..1; than half of the range */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_intra_dc_none8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_dc_none8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_dc_none8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_dc_none8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_dc_none8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none8_high_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_intra_down_left16
+ * A block of 16x16, D45_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_left16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left16_high
+ * A block of 16x16, D45_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_left16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left32
+ * A block of 32x32, D45_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_left32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left32_high
+ * A block of 32x32, D45_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_left32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left4
+ * A block of 4x4, D45_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_left4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left4_high
+ * A block of 4x4, D45_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_left4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left4_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left8
+ * A block of 8x8, D45_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_left8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_left8_high
+ * A block of 8x8, D45_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D45_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_left8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_left8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_left8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_left8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_left8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_left8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_left8_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_left8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_down_right16
+ * A block of 16x16, D135_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_right16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right16_high
+ * A block of 16x16, D135_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_right16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right32
+ * A block of 32x32, D135_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_right32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right32_high
+ * A block of 32x32, D135_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_right32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right4
+ * A block of 4x4, D135_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_right4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right4_high
+ * A block of 4x4, D135_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_right4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right4_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right8
+ * A block of 8x8, D135_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_down_right8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_down_right8_high
+ * A block of 8x8, D135_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D135_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_down_right8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_down_right8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_down_right8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_down_right8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_down_right8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_down_right8_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_down_right8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor16
+ * A block of 16x16, H_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor16_high
+ * A block of 16x16, H_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor32
+ * A block of 32x32, H_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor32_high
+ * A block of 32x32, H_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor4
+ * A block of 4x4, H_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor4_high
+ * A block of 4x4, H_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor8
+ * A block of 8x8, H_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor8_high
+ * A block of 8x8, H_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), H_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down16
+ * A block of 16x16, D153_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_down16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down16_high
+ * A block of 16x16, D153_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_down16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down32
+ * A block of 32x32, D153_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_down32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down32_high
+ * A block of 32x32, D153_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_down32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down4
+ * A block of 4x4, D153_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_down4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down4_high
+ * A block of 4x4, D153_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_down4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down4_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down8
+ * A block of 8x8, D153_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_down8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_down8_high
+ * A block of 8x8, D153_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D153_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_down8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_down8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_hor_down8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_down8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_down8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_down8_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_down8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up16
+ * A block of 16x16, D207_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_up16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up16_high
+ * A block of 16x16, D207_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_up16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up32
+ * A block of 32x32, D207_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_up32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up32_high
+ * A block of 32x32, D207_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_up32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up4
+ * A block of 4x4, D207_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_up4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up4_high
+ * A block of 4x4, D207_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_up4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up8
+ * A block of 8x8, D207_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_hor_up8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_hor_up8_high
+ * A block of 8x8, D207_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D207_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_hor_up8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_hor_up8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+} daedalus_vp9_intra_hor_up8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_hor_up8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_hor_up8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, size_t n_blocks, const daedalus_vp9_intra_hor_up8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_hor_up8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_hor_up8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_tm16
+ * A block of 16x16, TM_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_tm16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_tm16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_tm16_high
+ * A block of 16x16, TM_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_tm16_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_tm16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_intra_tm32
+ * A block of 32x32, TM_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_tm32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_tm32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_tm32_high
+ * A block of 32x32, TM_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_tm32_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_tm32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_intra_tm4
+ * A block of 4x4, TM_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_tm4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_tm4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_tm4_high
+ * A block of 4x4, TM_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_tm4_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_tm4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_intra_tm8
+ * A block of 8x8, TM_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_tm8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_tm8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_tm8_high
+ * A block of 8x8, TM_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), TM_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_tm8_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_tm8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_intra_tm8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_tm8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_tm8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_tm8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_tm8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_intra_vert16
+ * A block of 16x16, V_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert16_high
+ * A block of 16x16, V_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert32
+ * A block of 32x32, V_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert32_high
+ * A block of 32x32, V_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert4
+ * A block of 4x4, V_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert4_high
+ * A block of 4x4, V_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert8
+ * A block of 8x8, V_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert8_high
+ * A block of 8x8, V_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), V_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left16
+ * A block of 16x16, D63_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_left16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left16_high
+ * A block of 16x16, D63_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_left16_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left32
+ * A block of 32x32, D63_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_left32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left32_high
+ * A block of 32x32, D63_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_left32_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left4
+ * A block of 4x4, D63_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_left4 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left4_high
+ * A block of 4x4, D63_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_left4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left4_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left8
+ * A block of 8x8, D63_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_left8 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch is
+ *   done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_left8_high
+ * A block of 8x8, D63_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D63_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_left8_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_left8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_left8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_left8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_left8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_left8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_left8_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_left8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right16
+ * A block of 16x16, D117_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_right16 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right16_high
+ * A block of 16x16, D117_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_right16_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right16_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..15 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right32
+ * A block of 32x32, D117_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_right32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right32(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right32(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right32_high
+ * A block of 32x32, D117_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_right32_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right32_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..31 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right4
+ * A block of 4x4, D117_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_right4 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right4(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right4(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right4_high
+ * A block of 4x4, D117_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_right4_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right4_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..3 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right8
+ * A block of 8x8, D117_PRED; 8 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 8.
+ */
+
+/** What an item of vp9_intra_vert_right8 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right8(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right8(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
+    ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
+ * vp9_intra_vert_right8_high
+ * A block of 8x8, D117_PRED; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.1 (intra prediction process), D117_PRED, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_intra_vert_right8_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_intra_vert_right8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t left_off; /**< byte offset of the item's origin in left */
+  uint32_t top_off; /**< byte offset of the item's origin in top */
+} daedalus_vp9_intra_vert_right8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left  rows 0..0, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top  rows 0..0, columns -1..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_intra_vert_right8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_intra_vert_right8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_intra_vert_right8_high(daedalus_ctx *ctx,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param left  the first item's origin; rows 0..0, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param left_stride  bytes from a row to the next; negative where rows run upwards
+ * @param left_step  bytes from an item's origin to the next item's; may be negative
+ * @param top  the first item's origin; rows 0..0, columns -1..7 around an item's origin are read;
+ *   values 0..4095
+ * @param top_stride  bytes from a row to the next; negative where rows run upwards
+ * @param top_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_intra_vert_right8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+
+/*
  * vp9_iwht4
  * 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction.
  *
@@ -1579,144 +8878,349 @@ DAEDALUS_API void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
- * vp9_lpf16_10_h, also called vp9_lpf16_10
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ * vp9_iwht4_high
+ * 4x4 inverse Walsh-Hadamard transform of both passes, added to the prediction; 10 and 12 bits a
+ *   sample.
  *
- * An edge of 8 positions, 10 bits a sample. The limits are those for 8
- * bits: the filter scales them, and flatness.
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
  *
- * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
+ * Computes VP9 8.7.1.10 (inverse WHT), 8.7.2 (2D inverse transform).
  */
 
-/** What an item of vp9_lpf16_10_h carries; 8 bytes, the same layout on the GPU. */
-typedef struct daedalus_vp9_lpf16_10_h_meta {
+/** What an item of vp9_iwht4_high carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iwht4_high_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
-  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
-  uint8_t limit; /**< 0..63; from the filter level and sharpness */
-  uint8_t thresh; /**< 0..15; level >> 4 */
-  uint8_t reserved[1]; /**< zero */
-} daedalus_vp9_lpf16_10_h_meta;
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_iwht4_high_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..7, columns -8..7 around an item's origin are read and written; values
- *   0..1023; borrowed until the batch is done
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param n_edges  how many items
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major; borrowed until the batch is done
+ * @param n_blocks  how many items
  * @param meta  one struct an item; copied
  */
-DAEDALUS_API int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch,
-    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
-    const daedalus_vp9_lpf16_10_h_meta *meta);
+DAEDALUS_API int daedalus_append_vp9_iwht4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
-DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+DAEDALUS_API int daedalus_dispatch_vp9_iwht4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta);
 
 /** The same, where the recipe says it should run. */
-DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst,
-    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iwht4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..7, columns -8..7 around an item's origin are read
- *   and written; values 0..1023
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param n_edges  how many items; may be 0
+ * @param coeffs  packed, 16 elements an item, read; values -524288..524287; coeffs[h][v],
+ *   column-major
+ * @param n_blocks  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
  * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
  */
-DAEDALUS_API void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
+DAEDALUS_API void daedalus_items_vp9_iwht4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta, size_t meta_step);
 
-/** daedalus_items_vp9_lpf16_10_h() under the alias. */
-DAEDALUS_API void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
-
-typedef daedalus_vp9_lpf16_10_h_meta daedalus_vp9_lpf16_10_meta;
-
-/** daedalus_append_vp9_lpf16_10_h() under the alias. */
-DAEDALUS_API int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
-
-/** daedalus_dispatch_vp9_lpf16_10_h() under the alias. */
-DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
-
-/** daedalus_recipe_dispatch_vp9_lpf16_10_h() under the alias. */
-DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst,
-    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta);
+/**
+ * daedalus_items_vp9_iwht4_high(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iwht4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta,
+    size_t meta_step);
 
 /*
- * vp9_lpf16_10_v
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ * vp9_lpf1616_h, also called vp9_lpf1616
+ * The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions.
  *
- * An edge of 8 positions, 10 bits a sample. The limits are those for 8
- * bits: the filter scales them, and flatness.
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_16X16 and larger, BitDepth 10.
+ *   processes that it invokes, BitDepth 8.
  */
 
-/** What an item of vp9_lpf16_10_v carries; 8 bytes, the same layout on the GPU. */
-typedef struct daedalus_vp9_lpf16_10_v_meta {
+/** What an item of vp9_lpf1616_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf1616_h_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
   uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
   uint8_t limit; /**< 0..63; from the filter level and sharpness */
   uint8_t thresh; /**< 0..15; level >> 4 */
   uint8_t reserved[1]; /**< zero */
-} daedalus_vp9_lpf16_10_v_meta;
+} daedalus_vp9_lpf1616_h_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows -8..7, columns 0..7 around an item's origin are read and written; values
- *   0..1023; borrowed until the batch is done
+ * @param dst  rows 0..15, columns -8..7 around an item's origin are read and written; borrowed
+ *   until the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_edges  how many items
  * @param meta  one struct an item; copied
  */
-DAEDALUS_API int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch,
-    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
-    const daedalus_vp9_lpf16_10_v_meta *meta);
+DAEDALUS_API int daedalus_append_vp9_lpf1616_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
 
 /** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
-DAEDALUS_API int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
 
 /** The same, where the recipe says it should run. */
-DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst,
-    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta);
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
 
 /**
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows -8..7, columns 0..7 around an item's origin are read
- *   and written; values 0..1023
+ * @param dst  the first item's origin; rows 0..15, columns -8..7 around an item's origin are read
+ *   and written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
  * @param n_edges  how many items; may be 0
  * @param meta  parameters, within their ranges; offsets are not read
  * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
  */
-DAEDALUS_API void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
+DAEDALUS_API void daedalus_items_vp9_lpf1616_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf1616_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf1616(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf1616_h_meta daedalus_vp9_lpf1616_meta;
+
+/** daedalus_append_vp9_lpf1616_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf1616(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf1616_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf1616_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta);
+
+/*
+ * vp9_lpf1616_high_h, also called vp9_lpf1616_high
+ * The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf1616_high_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf1616_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf1616_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -8..7 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf1616_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -8..7 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf1616_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf1616_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf1616_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf1616_high_h_meta daedalus_vp9_lpf1616_high_meta;
+
+/** daedalus_append_vp9_lpf1616_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf1616_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf1616_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf1616_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta);
+
+/*
+ * vp9_lpf1616_high_v
+ * The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf1616_high_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf1616_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf1616_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -8..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf1616_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -8..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf1616_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf1616_v
+ * The 16-tap filter on 8 positions, then the 16-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf1616_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf1616_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf1616_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -8..7, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf1616_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf1616_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf1616_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -8..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf1616_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta, size_t meta_step);
 
 /*
  * vp9_lpf16_h, also called vp9_lpf16
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ * The 16-tap filter on 8 positions.
  *
- * An edge of 8 positions, 8 bits a sample. The limits are those for 8
- * bits: the filter scales them, and flatness.
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_16X16 and larger, BitDepth 8.
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf16_h carries; 8 bytes, the same layout on the GPU. */
@@ -1782,14 +9286,151 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16(daedalus_ctx *ctx, uint8_t *
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta);
 
 /*
- * vp9_lpf16_v
- * The 16-tap filter where both sides are flat far out, else the 8-tap or the 4-tap one.
+ * vp9_lpf16_high_h, also called vp9_lpf16_high
+ * The 16-tap filter on 8 positions; 10 and 12 bits a sample.
  *
- * An edge of 8 positions, 8 bits a sample. The limits are those for 8
- * bits: the filter scales them, and flatness.
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_16X16 and larger, BitDepth 8.
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf16_high_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf16_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -8..7 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -8..7 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf16_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf16_high_h_meta daedalus_vp9_lpf16_high_meta;
+
+/** daedalus_append_vp9_lpf16_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf16_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf16_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta);
+
+/*
+ * vp9_lpf16_high_v
+ * The 16-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf16_high_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf16_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf16_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -8..7, columns 0..7 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf16_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf16_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf16_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -8..7, columns 0..7 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf16_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf16_v
+ * The 16-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf16_v carries; 8 bytes, the same layout on the GPU. */
@@ -1837,11 +9478,548 @@ DAEDALUS_API void daedalus_items_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta, size_t meta_step);
 
 /*
- * vp9_lpf4_h, also called vp9_lpf4
- * The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side.
+ * vp9_lpf44_h, also called vp9_lpf44
+ * The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions.
  *
- * Computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4.
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf44_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf44_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf44_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf44_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf44_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf44_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf44(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf44_h_meta daedalus_vp9_lpf44_meta;
+
+/** daedalus_append_vp9_lpf44_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf44(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf44_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf44_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta);
+
+/*
+ * vp9_lpf44_high_h, also called vp9_lpf44_high
+ * The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf44_high_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf44_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf44_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf44_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf44_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf44_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf44_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf44_high_h_meta daedalus_vp9_lpf44_high_meta;
+
+/** daedalus_append_vp9_lpf44_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf44_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf44_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf44_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta);
+
+/*
+ * vp9_lpf44_high_v
+ * The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf44_high_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf44_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf44_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf44_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf44_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf44_v
+ * The 4-tap filter on 8 positions, then the 4-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf44_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf44_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf44_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf44_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf44_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf44_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf44_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_lpf48_h, also called vp9_lpf48
+ * The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf48_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf48_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf48_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf48_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf48_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf48_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf48(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf48_h_meta daedalus_vp9_lpf48_meta;
+
+/** daedalus_append_vp9_lpf48_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf48(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf48_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf48_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta);
+
+/*
+ * vp9_lpf48_high_h, also called vp9_lpf48_high
+ * The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf48_high_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf48_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf48_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf48_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf48_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf48_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf48_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf48_high_h_meta daedalus_vp9_lpf48_high_meta;
+
+/** daedalus_append_vp9_lpf48_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf48_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf48_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf48_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta);
+
+/*
+ * vp9_lpf48_high_v
+ * The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf48_high_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf48_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf48_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf48_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf48_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf48_v
+ * The 4-tap filter on 8 positions, then the 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf48_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf48_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf48_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf48_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf48_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf48_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf48_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_lpf4_h, also called vp9_lpf4
+ * The 4-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf4_h carries; 8 bytes, the same layout on the GPU. */
@@ -1907,11 +10085,147 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *d
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_h_meta *meta);
 
 /*
- * vp9_lpf4_v
- * The 4-tap filter on an edge of 8 positions: changes up to two pixels on each side.
+ * vp9_lpf4_high_h, also called vp9_lpf4_high
+ * The 4-tap filter on 8 positions; 10 and 12 bits a sample.
  *
- * Computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4.
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf4_high_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf4_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf4_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf4_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf4_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf4_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf4_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf4_high_h_meta daedalus_vp9_lpf4_high_meta;
+
+/** daedalus_append_vp9_lpf4_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf4_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf4_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta);
+
+/*
+ * vp9_lpf4_high_v
+ * The 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf4_high_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf4_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf4_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..7 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf4_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf4_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf4_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf4_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf4_v
+ * The 4-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf4_v carries; 8 bytes, the same layout on the GPU. */
@@ -1959,11 +10273,548 @@ DAEDALUS_API void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, 
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 /*
- * vp9_lpf8_h, also called vp9_lpf8
- * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
+ * vp9_lpf84_h, also called vp9_lpf84
+ * The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8.
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf84_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf84_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf84_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf84_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf84_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf84_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf84(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf84_h_meta daedalus_vp9_lpf84_meta;
+
+/** daedalus_append_vp9_lpf84_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf84(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf84_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf84_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta);
+
+/*
+ * vp9_lpf84_high_h, also called vp9_lpf84_high
+ * The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf84_high_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf84_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf84_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf84_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf84_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf84_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf84_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf84_high_h_meta daedalus_vp9_lpf84_high_meta;
+
+/** daedalus_append_vp9_lpf84_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf84_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf84_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf84_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta);
+
+/*
+ * vp9_lpf84_high_v
+ * The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf84_high_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf84_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf84_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf84_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf84_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf84_v
+ * The 8-tap filter on 8 positions, then the 4-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf84_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf84_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf84_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf84_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf84_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf84_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf84_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_lpf88_h, also called vp9_lpf88
+ * The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf88_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf88_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf88_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf88_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88_h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf88_h(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step);
+
+/** daedalus_items_vp9_lpf88_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf88(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step);
+
+typedef daedalus_vp9_lpf88_h_meta daedalus_vp9_lpf88_meta;
+
+/** daedalus_append_vp9_lpf88_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf88(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf88_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf88_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta);
+
+/*
+ * vp9_lpf88_high_h, also called vp9_lpf88_high
+ * The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf88_high_h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf88_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf88_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf88_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88_high_h(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf88_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf88_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf88_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf88_high_h_meta daedalus_vp9_lpf88_high_meta;
+
+/** daedalus_append_vp9_lpf88_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf88_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf88_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf88_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta);
+
+/*
+ * vp9_lpf88_high_v
+ * The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf88_high_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf88_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_lpf88_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf88_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88_high_v(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf88_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf88_v
+ * The 8-tap filter on 8 positions, then the 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
+ */
+
+/** What an item of vp9_lpf88_v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf88_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit[2]; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit[2]; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh[2]; /**< 0..15; level >> 4 */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_lpf88_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf88_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf88_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf88_v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf88_v(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_lpf8_h, also called vp9_lpf8
+ * The 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf8_h carries; 8 bytes, the same layout on the GPU. */
@@ -2029,11 +10880,147 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *d
     ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta);
 
 /*
- * vp9_lpf8_v
- * The 8-tap filter where both sides are flat, else the 4-tap one; an edge of 8 positions.
+ * vp9_lpf8_high_h, also called vp9_lpf8_high
+ * The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
  *
  * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8.
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf8_high_h carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf8_high_h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf8_high_h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns -4..3 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf8_high_h(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns -4..3 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf8_high_h(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta,
+    size_t meta_step);
+
+/** daedalus_items_vp9_lpf8_high_h() under the alias. */
+DAEDALUS_API void daedalus_items_vp9_lpf8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta,
+    size_t meta_step);
+
+typedef daedalus_vp9_lpf8_high_h_meta daedalus_vp9_lpf8_high_meta;
+
+/** daedalus_append_vp9_lpf8_high_h() under the alias. */
+DAEDALUS_API int daedalus_append_vp9_lpf8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/** daedalus_dispatch_vp9_lpf8_high_h() under the alias. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/** daedalus_recipe_dispatch_vp9_lpf8_high_h() under the alias. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta);
+
+/*
+ * vp9_lpf8_high_v
+ * The 8-tap filter on 8 positions; 10 and 12 bits a sample.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 10 and 12.
+ */
+
+/** What an item of vp9_lpf8_high_v carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_lpf8_high_v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint8_t blimit; /**< 0..254; 2 * (63 + 2) + 63 = 193; must stay below 255 */
+  uint8_t limit; /**< 0..63; from the filter level and sharpness */
+  uint8_t thresh; /**< 0..15; level >> 4 */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_lpf8_high_v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows -4..3, columns 0..7 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_edges  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_lpf8_high_v(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_lpf8_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_lpf8_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows -4..3, columns 0..7 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_edges  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_lpf8_high_v(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_lpf8_v
+ * The 8-tap filter on 8 positions.
+ *
+ * 16 taps are where both sides are flat far out, 8 where they are flat near the edge, 4 elsewhere.
+ * Limits are those for 8 bits: the filter scales them, and flatness.
+ *
+ * Computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8.
  */
 
 /** What an item of vp9_lpf8_v carries; 8 bytes, the same layout on the GPU. */
@@ -2208,6 +11195,135 @@ DAEDALUS_API void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_16h_avg_high
+ * 8-tap horizontal interpolation of a block 16 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16h_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16h_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_16h_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..19 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16h_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16h_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..19 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16h_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16h_high
+ * 8-tap horizontal interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16h_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16h_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_16h_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..19 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16h_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..19 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16h_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_16hv
  * 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
  *
@@ -2337,6 +11453,141 @@ DAEDALUS_API void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_str
     size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_16hv_avg_high
+ * 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with what is there; 10
+ *   and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16hv_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16hv_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_16hv_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..19 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16hv_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16hv_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..19 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16hv_high
+ * 8-tap horizontal, then vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16hv_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16hv_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_16hv_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..19 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16hv_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16hv_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..19 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16hv_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_16v
  * 8-tap vertical interpolation of a block 16 wide, put.
  *
@@ -2464,6 +11715,135 @@ DAEDALUS_API void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_16v_avg_high
+ * 8-tap vertical interpolation of a block 16 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16v_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16v_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_16v_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16v_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16v_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16v_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16v_high
+ * 8-tap vertical interpolation of a block 16 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_16v_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16v_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_16v_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..15 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16v_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..15 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16v_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_32h
  * 8-tap horizontal interpolation of a block 32 wide, put.
  *
@@ -2589,6 +11969,135 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, uint
 DAEDALUS_API void daedalus_items_vp9_mc_32h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32h_avg_high
+ * 8-tap horizontal interpolation of a block 32 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32h_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32h_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_32h_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..35 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32h_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32h_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..35 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32h_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32h_high
+ * 8-tap horizontal interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32h_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32h_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_32h_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..35 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32h_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..35 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32h_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_32hv
@@ -2720,6 +12229,141 @@ DAEDALUS_API void daedalus_items_vp9_mc_32hv_avg(uint8_t *dst, ptrdiff_t dst_str
     size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_32hv_avg_high
+ * 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with what is there; 10
+ *   and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32hv_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32hv_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_32hv_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..35 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32hv_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32hv_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..35 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32hv_high
+ * 8-tap horizontal, then vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32hv_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32hv_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_32hv_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..35 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32hv_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32hv_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..35 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32hv_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_32v
  * 8-tap vertical interpolation of a block 32 wide, put.
  *
@@ -2845,6 +12489,135 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, uint
 DAEDALUS_API void daedalus_items_vp9_mc_32v_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32v_avg_high
+ * 8-tap vertical interpolation of a block 32 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32v_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32v_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_32v_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32v_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32v_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32v_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32v_high
+ * 8-tap vertical interpolation of a block 32 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32v_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32v_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_32v_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..31 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32v_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..31 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32v_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_4h
@@ -2974,6 +12747,137 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4h_avg_high
+ * 8-tap horizontal interpolation of a block 4 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4h_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4h_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_4h_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4h_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4h_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4h_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4h_high
+ * 8-tap horizontal interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4h_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4h_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_4h_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4h_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4h_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_4hv
@@ -3107,6 +13011,143 @@ DAEDALUS_API void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_4hv_avg_high
+ * 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with what is there; 10
+ *   and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4hv_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4hv_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_4hv_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4hv_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4hv_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4hv_high
+ * 8-tap horizontal, then vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4hv_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4hv_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_4hv_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4hv_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4hv_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_4v
  * 8-tap vertical interpolation of a block 4 wide, put.
  *
@@ -3236,6 +13277,137 @@ DAEDALUS_API void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_strid
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_4v_avg_high
+ * 8-tap vertical interpolation of a block 4 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4v_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4v_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_4v_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4v_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4v_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4v_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4v_high
+ * 8-tap vertical interpolation of a block 4 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_4v_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4v_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_4v_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..3 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4v_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..3 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4v_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_64h
  * 8-tap horizontal interpolation of a block 64 wide, put.
  *
@@ -3361,6 +13533,135 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, uint
 DAEDALUS_API void daedalus_items_vp9_mc_64h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64h_avg_high
+ * 8-tap horizontal interpolation of a block 64 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64h_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64h_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_64h_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..67 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64h_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64h_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..67 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64h_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64h_high
+ * 8-tap horizontal interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64h_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64h_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_64h_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..67 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64h_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..67 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64h_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_64hv
@@ -3492,6 +13793,141 @@ DAEDALUS_API void daedalus_items_vp9_mc_64hv_avg(uint8_t *dst, ptrdiff_t dst_str
     size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_64hv_avg_high
+ * 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with what is there; 10
+ *   and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64hv_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64hv_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_64hv_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..67 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64hv_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64hv_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..67 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64hv_high
+ * 8-tap horizontal, then vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64hv_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64hv_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_64hv_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..67 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64hv_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64hv_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..67 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64hv_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_64v
  * 8-tap vertical interpolation of a block 64 wide, put.
  *
@@ -3617,6 +14053,135 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, uint
 DAEDALUS_API void daedalus_items_vp9_mc_64v_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64v_avg_high
+ * 8-tap vertical interpolation of a block 64 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64v_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64v_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_64v_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..63 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64v_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64v_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..63 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64v_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64v_high
+ * 8-tap vertical interpolation of a block 64 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64v_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64v_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_64v_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..63 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64v_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..63 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64v_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_8h
@@ -3746,6 +14311,137 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8h_avg_high
+ * 8-tap horizontal interpolation of a block 8 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8h_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8h_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_8h_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..11 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8h_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8h_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8h_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8h_high
+ * 8-tap horizontal interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8h_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8h_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_8h_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..11 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8h_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..11 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8h_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_8hv
@@ -3879,6 +14575,143 @@ DAEDALUS_API void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_8hv_avg_high
+ * 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with what is there; 10
+ *   and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8hv_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8hv_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_8hv_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..11 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8hv_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8hv_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..11 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8hv_high
+ * 8-tap horizontal, then vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8hv_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8hv_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_mc_8hv_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..11 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8hv_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..11 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8hv_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_8v
  * 8-tap vertical interpolation of a block 8 wide, put.
  *
@@ -4006,6 +14839,1474 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8v_avg_high
+ * 8-tap vertical interpolation of a block 8 wide, averaged with what is there; 10 and 12 bits a
+ *   sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8v_avg_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8v_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_8v_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8v_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8v_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8v_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8v_high
+ * 8-tap vertical interpolation of a block 8 wide, put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
+ */
+
+/** What an item of vp9_mc_8v_high carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8v_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+} daedalus_vp9_mc_8v_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..7 around an item's origin are read; values 0..4095; borrowed
+ *   until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8v_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..7 around an item's origin are read;
+ *   values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8v_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_16
+ * 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_16 carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..34 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..34 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_16_avg
+ * 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_16_avg carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_16_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_16_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..34 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_16_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_16_avg(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_16_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..34 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_16_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_16_avg_high
+ * 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * averaged with what is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_16_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_16_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_16_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..34 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_16_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_16_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_16_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..34 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_16_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_16_high
+ * 8-tap interpolation of a block 16 wide out of a reference of another size,
+ * put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_16_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_16_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_16_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..34 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_16_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..34 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_32
+ * 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_32 carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..66 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..66 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_32_avg
+ * 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_32_avg carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_32_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_32_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..66 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_32_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_32_avg(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_32_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..66 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_32_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_32_avg_high
+ * 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * averaged with what is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_32_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_32_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_32_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..66 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_32_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_32_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_32_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..66 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_32_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_32_high
+ * 8-tap interpolation of a block 32 wide out of a reference of another size,
+ * put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_32_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_32_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_32_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..66 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_32_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..66 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_4
+ * 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_4 carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_4_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_4_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..10 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..10 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_4_avg
+ * 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_4_avg carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_4_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_4_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..10 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_4_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_4_avg(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_4_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..10 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_4_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_4_avg_high
+ * 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * averaged with what is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_4_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_4_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_4_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..10 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_4_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_4_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_4_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..10 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_4_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_4_high
+ * 8-tap interpolation of a block 4 wide out of a reference of another size,
+ * put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_4_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_4_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_4_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..10 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_4_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_4_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..10 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_64
+ * 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_64 carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_64_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_64_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..130 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_64(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_64(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_64(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..130 around an item's origin are
+ *   read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_64(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_64_avg
+ * 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_64_avg carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_64_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_64_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..130 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_64_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_64_avg(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_64_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..130 around an item's origin are
+ *   read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_64_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_64_avg_high
+ * 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * averaged with what is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_64_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_64_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_64_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; values
+ *   0..4095; borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..130 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_64_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_64_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_64_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..130 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_64_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_64_high
+ * 8-tap interpolation of a block 64 wide out of a reference of another size,
+ * put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_64_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_64_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_64_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..130 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_64_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_64_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_64_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..130 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_64_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_8
+ * 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_8 carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_8_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_8_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..18 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..18 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_8_avg
+ * 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_8_avg carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_8_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_scaled_8_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..18 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_8_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_8_avg(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_8_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..18 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_8_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_8_avg_high
+ * 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * averaged with what is there; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ */
+
+/** What an item of vp9_scaled_8_avg_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_8_avg_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_8_avg_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; values 0..4095;
+ *   borrowed until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..18 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_8_avg_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_8_avg_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_8_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written; values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..18 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_8_avg_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta, size_t meta_step);
+
+/*
+ * vp9_scaled_8_high
+ * 8-tap interpolation of a block 8 wide out of a reference of another size,
+ * put; 10 and 12 bits a sample.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ */
+
+/** What an item of vp9_scaled_8_high carries; 16 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_scaled_8_high_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t dx; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t dy; /**< 1..32; from sample to sample, in sixteenths */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t bits; /**< 10..12; BitDepth, 10 or 12 */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_scaled_8_high_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; values 0..4095; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..18, columns -3..18 around an item's origin are read; values 0..4095;
+ *   borrowed until the batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_scaled_8_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_scaled_8_high(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_scaled_8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_high_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written;
+ *   values 0..4095
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..18, columns -3..18 around an item's origin are
+ *   read; values 0..4095
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_scaled_8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta, size_t meta_step);
 
 #ifdef __cplusplus
 }

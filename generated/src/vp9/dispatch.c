@@ -39,6 +39,41 @@ int daedalus_recipe_dispatch_vp9_avg16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_avg16_high, dst_off, 0);
+META_AT(vp9_avg16_high, src_off, 4);
+META_AT(vp9_avg16_high, rows, 8);
+META_AT(vp9_avg16_high, reserved, 9);
+META_SIZE(vp9_avg16_high, 12);
+
+int daedalus_append_vp9_avg16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_avg16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg16_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg16_high_meta *meta) {
+  return daedalus_dispatch_vp9_avg16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_avg32, dst_off, 0);
 META_AT(vp9_avg32, src_off, 4);
 META_AT(vp9_avg32, rows, 8);
@@ -71,6 +106,41 @@ int daedalus_recipe_dispatch_vp9_avg32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_avg32_meta *meta) {
   return daedalus_dispatch_vp9_avg32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_avg32_high, dst_off, 0);
+META_AT(vp9_avg32_high, src_off, 4);
+META_AT(vp9_avg32_high, rows, 8);
+META_AT(vp9_avg32_high, reserved, 9);
+META_SIZE(vp9_avg32_high, 12);
+
+int daedalus_append_vp9_avg32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_avg32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg32_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_high_meta *meta) {
+  return daedalus_dispatch_vp9_avg32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -108,6 +178,41 @@ int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
       n_blocks, meta);
 }
 
+META_AT(vp9_avg4_high, dst_off, 0);
+META_AT(vp9_avg4_high, src_off, 4);
+META_AT(vp9_avg4_high, rows, 8);
+META_AT(vp9_avg4_high, reserved, 9);
+META_SIZE(vp9_avg4_high, 12);
+
+int daedalus_append_vp9_avg4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_avg4_high(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg4_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg4_high_meta *meta) {
+  return daedalus_dispatch_vp9_avg4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_avg64, dst_off, 0);
 META_AT(vp9_avg64, src_off, 4);
 META_AT(vp9_avg64, rows, 8);
@@ -140,6 +245,41 @@ int daedalus_recipe_dispatch_vp9_avg64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_avg64_meta *meta) {
   return daedalus_dispatch_vp9_avg64(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_avg64_high, dst_off, 0);
+META_AT(vp9_avg64_high, src_off, 4);
+META_AT(vp9_avg64_high, rows, 8);
+META_AT(vp9_avg64_high, reserved, 9);
+META_SIZE(vp9_avg64_high, 12);
+
+int daedalus_append_vp9_avg64_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_avg64_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg64_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_high_meta *meta) {
+  return daedalus_dispatch_vp9_avg64_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -177,6 +317,41 @@ int daedalus_recipe_dispatch_vp9_avg8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
       n_blocks, meta);
 }
 
+META_AT(vp9_avg8_high, dst_off, 0);
+META_AT(vp9_avg8_high, src_off, 4);
+META_AT(vp9_avg8_high, rows, 8);
+META_AT(vp9_avg8_high, reserved, 9);
+META_SIZE(vp9_avg8_high, 12);
+
+int daedalus_append_vp9_avg8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_avg8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_avg8_high(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg8_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg8_high_meta *meta) {
+  return daedalus_dispatch_vp9_avg8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_copy16, dst_off, 0);
 META_AT(vp9_copy16, src_off, 4);
 META_AT(vp9_copy16, rows, 8);
@@ -209,6 +384,41 @@ int daedalus_recipe_dispatch_vp9_copy16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta) {
   return daedalus_dispatch_vp9_copy16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_copy16_high, dst_off, 0);
+META_AT(vp9_copy16_high, src_off, 4);
+META_AT(vp9_copy16_high, rows, 8);
+META_AT(vp9_copy16_high, reserved, 9);
+META_SIZE(vp9_copy16_high, 12);
+
+int daedalus_append_vp9_copy16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_copy16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy16_high_meta *meta) {
+  return daedalus_dispatch_vp9_copy16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -247,6 +457,41 @@ int daedalus_recipe_dispatch_vp9_copy32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_copy32_high, dst_off, 0);
+META_AT(vp9_copy32_high, src_off, 4);
+META_AT(vp9_copy32_high, rows, 8);
+META_AT(vp9_copy32_high, reserved, 9);
+META_SIZE(vp9_copy32_high, 12);
+
+int daedalus_append_vp9_copy32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_copy32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_high_meta *meta) {
+  return daedalus_dispatch_vp9_copy32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_copy4, dst_off, 0);
 META_AT(vp9_copy4, src_off, 4);
 META_AT(vp9_copy4, rows, 8);
@@ -279,6 +524,41 @@ int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta) {
   return daedalus_dispatch_vp9_copy4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_copy4_high, dst_off, 0);
+META_AT(vp9_copy4_high, src_off, 4);
+META_AT(vp9_copy4_high, rows, 8);
+META_AT(vp9_copy4_high, reserved, 9);
+META_SIZE(vp9_copy4_high, 12);
+
+int daedalus_append_vp9_copy4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_copy4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy4_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy4_high_meta *meta) {
+  return daedalus_dispatch_vp9_copy4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -317,6 +597,41 @@ int daedalus_recipe_dispatch_vp9_copy64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_copy64_high, dst_off, 0);
+META_AT(vp9_copy64_high, src_off, 4);
+META_AT(vp9_copy64_high, rows, 8);
+META_AT(vp9_copy64_high, reserved, 9);
+META_SIZE(vp9_copy64_high, 12);
+
+int daedalus_append_vp9_copy64_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_copy64_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy64_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_high_meta *meta) {
+  return daedalus_dispatch_vp9_copy64_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_copy8, dst_off, 0);
 META_AT(vp9_copy8, src_off, 4);
 META_AT(vp9_copy8, rows, 8);
@@ -352,6 +667,41 @@ int daedalus_recipe_dispatch_vp9_copy8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_copy8_high, dst_off, 0);
+META_AT(vp9_copy8_high, src_off, 4);
+META_AT(vp9_copy8_high, rows, 8);
+META_AT(vp9_copy8_high, reserved, 9);
+META_SIZE(vp9_copy8_high, 12);
+
+int daedalus_append_vp9_copy8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_copy8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy8_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy8_high_meta *meta) {
+  return daedalus_dispatch_vp9_copy8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_iadst16, dst_off, 0);
 META_SIZE(vp9_iadst16, 4);
 
@@ -380,6 +730,40 @@ int daedalus_dispatch_vp9_iadst16(daedalus_ctx *ctx, daedalus_substrate substrat
 int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst16_meta *meta) {
   return daedalus_dispatch_vp9_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+META_AT(vp9_iadst16_high, dst_off, 0);
+META_AT(vp9_iadst16_high, bits, 4);
+META_AT(vp9_iadst16_high, reserved, 5);
+META_SIZE(vp9_iadst16_high, 8);
+
+int daedalus_append_vp9_iadst16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -415,6 +799,40 @@ int daedalus_recipe_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx, uint8_t *dst,
       coeffs, n_blocks, meta);
 }
 
+META_AT(vp9_iadst16_idct16_high, dst_off, 0);
+META_AT(vp9_iadst16_idct16_high, bits, 4);
+META_AT(vp9_iadst16_idct16_high, reserved, 5);
+META_SIZE(vp9_iadst16_idct16_high, 8);
+
+int daedalus_append_vp9_iadst16_idct16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst16_idct16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst16_idct16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst16_idct16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst16_idct16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst16_idct16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
 META_AT(vp9_iadst4, dst_off, 0);
 META_SIZE(vp9_iadst4, 4);
 
@@ -443,6 +861,40 @@ int daedalus_dispatch_vp9_iadst4(daedalus_ctx *ctx, daedalus_substrate substrate
 int daedalus_recipe_dispatch_vp9_iadst4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst4_meta *meta) {
   return daedalus_dispatch_vp9_iadst4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+META_AT(vp9_iadst4_high, dst_off, 0);
+META_AT(vp9_iadst4_high, bits, 4);
+META_AT(vp9_iadst4_high, reserved, 5);
+META_SIZE(vp9_iadst4_high, 8);
+
+int daedalus_append_vp9_iadst4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -478,6 +930,40 @@ int daedalus_recipe_dispatch_vp9_iadst4_idct4(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
+META_AT(vp9_iadst4_idct4_high, dst_off, 0);
+META_AT(vp9_iadst4_idct4_high, bits, 4);
+META_AT(vp9_iadst4_idct4_high, reserved, 5);
+META_SIZE(vp9_iadst4_idct4_high, 8);
+
+int daedalus_append_vp9_iadst4_idct4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst4_idct4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst4_idct4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst4_idct4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst4_idct4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst4_idct4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
 META_AT(vp9_iadst8, dst_off, 0);
 META_SIZE(vp9_iadst8, 4);
 
@@ -506,6 +992,40 @@ int daedalus_dispatch_vp9_iadst8(daedalus_ctx *ctx, daedalus_substrate substrate
 int daedalus_recipe_dispatch_vp9_iadst8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst8_meta *meta) {
   return daedalus_dispatch_vp9_iadst8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+META_AT(vp9_iadst8_high, dst_off, 0);
+META_AT(vp9_iadst8_high, bits, 4);
+META_AT(vp9_iadst8_high, reserved, 5);
+META_SIZE(vp9_iadst8_high, 8);
+
+int daedalus_append_vp9_iadst8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -541,6 +1061,40 @@ int daedalus_recipe_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
+META_AT(vp9_iadst8_idct8_high, dst_off, 0);
+META_AT(vp9_iadst8_idct8_high, bits, 4);
+META_AT(vp9_iadst8_idct8_high, reserved, 5);
+META_SIZE(vp9_iadst8_idct8_high, 8);
+
+int daedalus_append_vp9_iadst8_idct8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst8_idct8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst8_idct8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst8_idct8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst8_idct8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta) {
+  return daedalus_dispatch_vp9_iadst8_idct8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
 META_AT(vp9_idct16, dst_off, 0);
 META_AT(vp9_idct16, eob, 4);
 META_AT(vp9_idct16, reserved, 6);
@@ -574,6 +1128,41 @@ int daedalus_recipe_dispatch_vp9_idct16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
+META_AT(vp9_idct16_high, dst_off, 0);
+META_AT(vp9_idct16_high, eob, 4);
+META_AT(vp9_idct16_high, bits, 6);
+META_AT(vp9_idct16_high, reserved, 7);
+META_SIZE(vp9_idct16_high, 8);
+
+int daedalus_append_vp9_idct16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
 META_AT(vp9_idct16_iadst16, dst_off, 0);
 META_SIZE(vp9_idct16_iadst16, 4);
 
@@ -603,6 +1192,40 @@ int daedalus_recipe_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_idct16_iadst16_meta *meta) {
   return daedalus_dispatch_vp9_idct16_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
+META_AT(vp9_idct16_iadst16_high, dst_off, 0);
+META_AT(vp9_idct16_iadst16_high, bits, 4);
+META_AT(vp9_idct16_iadst16_high, reserved, 5);
+META_SIZE(vp9_idct16_iadst16_high, 8);
+
+int daedalus_append_vp9_idct16_iadst16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct16_iadst16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct16_iadst16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct16_iadst16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct16_iadst16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct16_iadst16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
       coeffs, n_blocks, meta);
 }
 
@@ -639,6 +1262,41 @@ int daedalus_recipe_dispatch_vp9_idct32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       n_blocks, meta);
 }
 
+META_AT(vp9_idct32_high, dst_off, 0);
+META_AT(vp9_idct32_high, eob, 4);
+META_AT(vp9_idct32_high, bits, 6);
+META_AT(vp9_idct32_high, reserved, 7);
+META_SIZE(vp9_idct32_high, 8);
+
+int daedalus_append_vp9_idct32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
 META_AT(vp9_idct4, dst_off, 0);
 META_AT(vp9_idct4, eob, 4);
 META_AT(vp9_idct4, reserved, 5);
@@ -669,6 +1327,40 @@ int daedalus_dispatch_vp9_idct4(daedalus_ctx *ctx, daedalus_substrate substrate,
 int daedalus_recipe_dispatch_vp9_idct4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta) {
   return daedalus_dispatch_vp9_idct4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+META_AT(vp9_idct4_high, dst_off, 0);
+META_AT(vp9_idct4_high, eob, 4);
+META_AT(vp9_idct4_high, bits, 5);
+META_AT(vp9_idct4_high, reserved, 6);
+META_SIZE(vp9_idct4_high, 8);
+
+int daedalus_append_vp9_idct4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct4_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -704,6 +1396,40 @@ int daedalus_recipe_dispatch_vp9_idct4_iadst4(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
+META_AT(vp9_idct4_iadst4_high, dst_off, 0);
+META_AT(vp9_idct4_iadst4_high, bits, 4);
+META_AT(vp9_idct4_iadst4_high, reserved, 5);
+META_SIZE(vp9_idct4_iadst4_high, 8);
+
+int daedalus_append_vp9_idct4_iadst4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct4_iadst4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct4_iadst4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct4_iadst4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct4_iadst4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct4_iadst4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
 META_AT(vp9_idct8, dst_off, 0);
 META_AT(vp9_idct8, eob, 4);
 META_AT(vp9_idct8, reserved, 5);
@@ -737,34 +1463,37 @@ int daedalus_recipe_dispatch_vp9_idct8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       n_blocks, meta);
 }
 
-META_AT(vp9_idct8_10, dst_off, 0);
-META_SIZE(vp9_idct8_10, 4);
+META_AT(vp9_idct8_high, dst_off, 0);
+META_AT(vp9_idct8_high, eob, 4);
+META_AT(vp9_idct8_high, bits, 5);
+META_AT(vp9_idct8_high, reserved, 6);
+META_SIZE(vp9_idct8_high, 8);
 
-int daedalus_append_vp9_idct8_10(daedalus_batch *batch, daedalus_substrate substrate,
+int daedalus_append_vp9_idct8_high(daedalus_batch *batch, daedalus_substrate substrate,
     uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_10_meta *meta) {
+    const daedalus_vp9_idct8_high_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
-  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
-      meta);
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_high"), substrate, buffers,
+      n_blocks, meta);
 }
 
-int daedalus_dispatch_vp9_idct8_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
-    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_10_meta *meta) {
+int daedalus_dispatch_vp9_idct8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_high_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, dst_stride },
     { (void *)coeffs, 0 },
   };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_10"), substrate, buffers, n_blocks,
-      meta);
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_high"), substrate, buffers,
+      n_blocks, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_idct8_10(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
-    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_10_meta *meta) {
-  return daedalus_dispatch_vp9_idct8_10(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+int daedalus_recipe_dispatch_vp9_idct8_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 
@@ -800,6 +1529,3396 @@ int daedalus_recipe_dispatch_vp9_idct8_iadst8(daedalus_ctx *ctx, uint8_t *dst,
       n_blocks, meta);
 }
 
+META_AT(vp9_idct8_iadst8_high, dst_off, 0);
+META_AT(vp9_idct8_iadst8_high, bits, 4);
+META_AT(vp9_idct8_iadst8_high, reserved, 5);
+META_SIZE(vp9_idct8_iadst8_high, 8);
+
+int daedalus_append_vp9_idct8_iadst8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct8_iadst8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct8_iadst8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct8_iadst8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct8_iadst8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta) {
+  return daedalus_dispatch_vp9_idct8_iadst8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc16, dst_off, 0);
+META_AT(vp9_intra_dc16, left_off, 4);
+META_AT(vp9_intra_dc16, top_off, 8);
+META_SIZE(vp9_intra_dc16, 12);
+
+int daedalus_append_vp9_intra_dc16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc16_high, dst_off, 0);
+META_AT(vp9_intra_dc16_high, left_off, 4);
+META_AT(vp9_intra_dc16_high, top_off, 8);
+META_SIZE(vp9_intra_dc16_high, 12);
+
+int daedalus_append_vp9_intra_dc16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc32, dst_off, 0);
+META_AT(vp9_intra_dc32, left_off, 4);
+META_AT(vp9_intra_dc32, top_off, 8);
+META_SIZE(vp9_intra_dc32, 12);
+
+int daedalus_append_vp9_intra_dc32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc32_high, dst_off, 0);
+META_AT(vp9_intra_dc32_high, left_off, 4);
+META_AT(vp9_intra_dc32_high, top_off, 8);
+META_SIZE(vp9_intra_dc32_high, 12);
+
+int daedalus_append_vp9_intra_dc32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc4, dst_off, 0);
+META_AT(vp9_intra_dc4, left_off, 4);
+META_AT(vp9_intra_dc4, top_off, 8);
+META_SIZE(vp9_intra_dc4, 12);
+
+int daedalus_append_vp9_intra_dc4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc4_high, dst_off, 0);
+META_AT(vp9_intra_dc4_high, left_off, 4);
+META_AT(vp9_intra_dc4_high, top_off, 8);
+META_SIZE(vp9_intra_dc4_high, 12);
+
+int daedalus_append_vp9_intra_dc4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc8, dst_off, 0);
+META_AT(vp9_intra_dc8, left_off, 4);
+META_AT(vp9_intra_dc8, top_off, 8);
+META_SIZE(vp9_intra_dc8, 12);
+
+int daedalus_append_vp9_intra_dc8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc8_high, dst_off, 0);
+META_AT(vp9_intra_dc8_high, left_off, 4);
+META_AT(vp9_intra_dc8_high, top_off, 8);
+META_SIZE(vp9_intra_dc8_high, 12);
+
+int daedalus_append_vp9_intra_dc8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_dc8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge16, dst_off, 0);
+META_AT(vp9_intra_dc_edge16, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge16, 8);
+
+int daedalus_append_vp9_intra_dc_edge16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, edge,
+      edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge16_high, dst_off, 0);
+META_AT(vp9_intra_dc_edge16_high, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge16_high, 8);
+
+int daedalus_append_vp9_intra_dc_edge16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      edge, edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge32, dst_off, 0);
+META_AT(vp9_intra_dc_edge32, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge32, 8);
+
+int daedalus_append_vp9_intra_dc_edge32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, edge,
+      edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge32_high, dst_off, 0);
+META_AT(vp9_intra_dc_edge32_high, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge32_high, 8);
+
+int daedalus_append_vp9_intra_dc_edge32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      edge, edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge4, dst_off, 0);
+META_AT(vp9_intra_dc_edge4, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge4, 8);
+
+int daedalus_append_vp9_intra_dc_edge4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, edge,
+      edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge4_high, dst_off, 0);
+META_AT(vp9_intra_dc_edge4_high, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge4_high, 8);
+
+int daedalus_append_vp9_intra_dc_edge4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      edge, edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge8, dst_off, 0);
+META_AT(vp9_intra_dc_edge8, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge8, 8);
+
+int daedalus_append_vp9_intra_dc_edge8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, edge,
+      edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_edge8_high, dst_off, 0);
+META_AT(vp9_intra_dc_edge8_high, edge_off, 4);
+META_SIZE(vp9_intra_dc_edge8_high, 8);
+
+int daedalus_append_vp9_intra_dc_edge8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_edge8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_edge8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride,
+    size_t n_blocks, const daedalus_vp9_intra_dc_edge8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)edge, edge_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_edge8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_edge8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *edge, ptrdiff_t edge_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_edge8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_edge8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      edge, edge_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none16, dst_off, 0);
+META_AT(vp9_intra_dc_none16, more, 4);
+META_AT(vp9_intra_dc_none16, reserved, 5);
+META_SIZE(vp9_intra_dc_none16, 8);
+
+int daedalus_append_vp9_intra_dc_none16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none16_high, dst_off, 0);
+META_AT(vp9_intra_dc_none16_high, more, 4);
+META_AT(vp9_intra_dc_none16_high, bits, 5);
+META_AT(vp9_intra_dc_none16_high, reserved, 6);
+META_SIZE(vp9_intra_dc_none16_high, 8);
+
+int daedalus_append_vp9_intra_dc_none16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none32, dst_off, 0);
+META_AT(vp9_intra_dc_none32, more, 4);
+META_AT(vp9_intra_dc_none32, reserved, 5);
+META_SIZE(vp9_intra_dc_none32, 8);
+
+int daedalus_append_vp9_intra_dc_none32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none32_high, dst_off, 0);
+META_AT(vp9_intra_dc_none32_high, more, 4);
+META_AT(vp9_intra_dc_none32_high, bits, 5);
+META_AT(vp9_intra_dc_none32_high, reserved, 6);
+META_SIZE(vp9_intra_dc_none32_high, 8);
+
+int daedalus_append_vp9_intra_dc_none32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none4, dst_off, 0);
+META_AT(vp9_intra_dc_none4, more, 4);
+META_AT(vp9_intra_dc_none4, reserved, 5);
+META_SIZE(vp9_intra_dc_none4, 8);
+
+int daedalus_append_vp9_intra_dc_none4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none4_high, dst_off, 0);
+META_AT(vp9_intra_dc_none4_high, more, 4);
+META_AT(vp9_intra_dc_none4_high, bits, 5);
+META_AT(vp9_intra_dc_none4_high, reserved, 6);
+META_SIZE(vp9_intra_dc_none4_high, 8);
+
+int daedalus_append_vp9_intra_dc_none4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none8, dst_off, 0);
+META_AT(vp9_intra_dc_none8, more, 4);
+META_AT(vp9_intra_dc_none8, reserved, 5);
+META_SIZE(vp9_intra_dc_none8, 8);
+
+int daedalus_append_vp9_intra_dc_none8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_dc_none8_high, dst_off, 0);
+META_AT(vp9_intra_dc_none8_high, more, 4);
+META_AT(vp9_intra_dc_none8_high, bits, 5);
+META_AT(vp9_intra_dc_none8_high, reserved, 6);
+META_SIZE(vp9_intra_dc_none8_high, 8);
+
+int daedalus_append_vp9_intra_dc_none8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_dc_none8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_dc_none8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_blocks,
+    const daedalus_vp9_intra_dc_none8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_dc_none8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_dc_none8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_blocks, const daedalus_vp9_intra_dc_none8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_dc_none8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left16, dst_off, 0);
+META_AT(vp9_intra_down_left16, top_off, 4);
+META_SIZE(vp9_intra_down_left16, 8);
+
+int daedalus_append_vp9_intra_down_left16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left16_high, dst_off, 0);
+META_AT(vp9_intra_down_left16_high, top_off, 4);
+META_SIZE(vp9_intra_down_left16_high, 8);
+
+int daedalus_append_vp9_intra_down_left16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left32, dst_off, 0);
+META_AT(vp9_intra_down_left32, top_off, 4);
+META_SIZE(vp9_intra_down_left32, 8);
+
+int daedalus_append_vp9_intra_down_left32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left32_high, dst_off, 0);
+META_AT(vp9_intra_down_left32_high, top_off, 4);
+META_SIZE(vp9_intra_down_left32_high, 8);
+
+int daedalus_append_vp9_intra_down_left32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left4, dst_off, 0);
+META_AT(vp9_intra_down_left4, top_off, 4);
+META_SIZE(vp9_intra_down_left4, 8);
+
+int daedalus_append_vp9_intra_down_left4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left4_high, dst_off, 0);
+META_AT(vp9_intra_down_left4_high, top_off, 4);
+META_SIZE(vp9_intra_down_left4_high, 8);
+
+int daedalus_append_vp9_intra_down_left4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left8, dst_off, 0);
+META_AT(vp9_intra_down_left8, top_off, 4);
+META_SIZE(vp9_intra_down_left8, 8);
+
+int daedalus_append_vp9_intra_down_left8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_left8_high, dst_off, 0);
+META_AT(vp9_intra_down_left8_high, top_off, 4);
+META_SIZE(vp9_intra_down_left8_high, 8);
+
+int daedalus_append_vp9_intra_down_left8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_left8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_left8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_down_left8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_left8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_left8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_left8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_left8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right16, dst_off, 0);
+META_AT(vp9_intra_down_right16, left_off, 4);
+META_AT(vp9_intra_down_right16, top_off, 8);
+META_SIZE(vp9_intra_down_right16, 12);
+
+int daedalus_append_vp9_intra_down_right16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right16_high, dst_off, 0);
+META_AT(vp9_intra_down_right16_high, left_off, 4);
+META_AT(vp9_intra_down_right16_high, top_off, 8);
+META_SIZE(vp9_intra_down_right16_high, 12);
+
+int daedalus_append_vp9_intra_down_right16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right32, dst_off, 0);
+META_AT(vp9_intra_down_right32, left_off, 4);
+META_AT(vp9_intra_down_right32, top_off, 8);
+META_SIZE(vp9_intra_down_right32, 12);
+
+int daedalus_append_vp9_intra_down_right32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right32_high, dst_off, 0);
+META_AT(vp9_intra_down_right32_high, left_off, 4);
+META_AT(vp9_intra_down_right32_high, top_off, 8);
+META_SIZE(vp9_intra_down_right32_high, 12);
+
+int daedalus_append_vp9_intra_down_right32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right4, dst_off, 0);
+META_AT(vp9_intra_down_right4, left_off, 4);
+META_AT(vp9_intra_down_right4, top_off, 8);
+META_SIZE(vp9_intra_down_right4, 12);
+
+int daedalus_append_vp9_intra_down_right4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right4_high, dst_off, 0);
+META_AT(vp9_intra_down_right4_high, left_off, 4);
+META_AT(vp9_intra_down_right4_high, top_off, 8);
+META_SIZE(vp9_intra_down_right4_high, 12);
+
+int daedalus_append_vp9_intra_down_right4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right8, dst_off, 0);
+META_AT(vp9_intra_down_right8, left_off, 4);
+META_AT(vp9_intra_down_right8, top_off, 8);
+META_SIZE(vp9_intra_down_right8, 12);
+
+int daedalus_append_vp9_intra_down_right8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_down_right8_high, dst_off, 0);
+META_AT(vp9_intra_down_right8_high, left_off, 4);
+META_AT(vp9_intra_down_right8_high, top_off, 8);
+META_SIZE(vp9_intra_down_right8_high, 12);
+
+int daedalus_append_vp9_intra_down_right8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_down_right8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_down_right8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_down_right8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_down_right8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_down_right8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_down_right8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_down_right8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor16, dst_off, 0);
+META_AT(vp9_intra_hor16, left_off, 4);
+META_SIZE(vp9_intra_hor16, 8);
+
+int daedalus_append_vp9_intra_hor16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor16_high, dst_off, 0);
+META_AT(vp9_intra_hor16_high, left_off, 4);
+META_SIZE(vp9_intra_hor16_high, 8);
+
+int daedalus_append_vp9_intra_hor16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor32, dst_off, 0);
+META_AT(vp9_intra_hor32, left_off, 4);
+META_SIZE(vp9_intra_hor32, 8);
+
+int daedalus_append_vp9_intra_hor32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor32_high, dst_off, 0);
+META_AT(vp9_intra_hor32_high, left_off, 4);
+META_SIZE(vp9_intra_hor32_high, 8);
+
+int daedalus_append_vp9_intra_hor32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor4, dst_off, 0);
+META_AT(vp9_intra_hor4, left_off, 4);
+META_SIZE(vp9_intra_hor4, 8);
+
+int daedalus_append_vp9_intra_hor4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor4_high, dst_off, 0);
+META_AT(vp9_intra_hor4_high, left_off, 4);
+META_SIZE(vp9_intra_hor4_high, 8);
+
+int daedalus_append_vp9_intra_hor4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor8, dst_off, 0);
+META_AT(vp9_intra_hor8, left_off, 4);
+META_SIZE(vp9_intra_hor8, 8);
+
+int daedalus_append_vp9_intra_hor8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor8_high, dst_off, 0);
+META_AT(vp9_intra_hor8_high, left_off, 4);
+META_SIZE(vp9_intra_hor8_high, 8);
+
+int daedalus_append_vp9_intra_hor8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down16, dst_off, 0);
+META_AT(vp9_intra_hor_down16, left_off, 4);
+META_AT(vp9_intra_hor_down16, top_off, 8);
+META_SIZE(vp9_intra_hor_down16, 12);
+
+int daedalus_append_vp9_intra_hor_down16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down16_high, dst_off, 0);
+META_AT(vp9_intra_hor_down16_high, left_off, 4);
+META_AT(vp9_intra_hor_down16_high, top_off, 8);
+META_SIZE(vp9_intra_hor_down16_high, 12);
+
+int daedalus_append_vp9_intra_hor_down16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down32, dst_off, 0);
+META_AT(vp9_intra_hor_down32, left_off, 4);
+META_AT(vp9_intra_hor_down32, top_off, 8);
+META_SIZE(vp9_intra_hor_down32, 12);
+
+int daedalus_append_vp9_intra_hor_down32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down32_high, dst_off, 0);
+META_AT(vp9_intra_hor_down32_high, left_off, 4);
+META_AT(vp9_intra_hor_down32_high, top_off, 8);
+META_SIZE(vp9_intra_hor_down32_high, 12);
+
+int daedalus_append_vp9_intra_hor_down32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down4, dst_off, 0);
+META_AT(vp9_intra_hor_down4, left_off, 4);
+META_AT(vp9_intra_hor_down4, top_off, 8);
+META_SIZE(vp9_intra_hor_down4, 12);
+
+int daedalus_append_vp9_intra_hor_down4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down4_high, dst_off, 0);
+META_AT(vp9_intra_hor_down4_high, left_off, 4);
+META_AT(vp9_intra_hor_down4_high, top_off, 8);
+META_SIZE(vp9_intra_hor_down4_high, 12);
+
+int daedalus_append_vp9_intra_hor_down4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down8, dst_off, 0);
+META_AT(vp9_intra_hor_down8, left_off, 4);
+META_AT(vp9_intra_hor_down8, top_off, 8);
+META_SIZE(vp9_intra_hor_down8, 12);
+
+int daedalus_append_vp9_intra_hor_down8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_down8_high, dst_off, 0);
+META_AT(vp9_intra_hor_down8_high, left_off, 4);
+META_AT(vp9_intra_hor_down8_high, top_off, 8);
+META_SIZE(vp9_intra_hor_down8_high, 12);
+
+int daedalus_append_vp9_intra_hor_down8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_down8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_down8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_down8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_down8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_down8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_hor_down8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_down8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up16, dst_off, 0);
+META_AT(vp9_intra_hor_up16, left_off, 4);
+META_SIZE(vp9_intra_hor_up16, 8);
+
+int daedalus_append_vp9_intra_hor_up16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up16_high, dst_off, 0);
+META_AT(vp9_intra_hor_up16_high, left_off, 4);
+META_SIZE(vp9_intra_hor_up16_high, 8);
+
+int daedalus_append_vp9_intra_hor_up16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up32, dst_off, 0);
+META_AT(vp9_intra_hor_up32, left_off, 4);
+META_SIZE(vp9_intra_hor_up32, 8);
+
+int daedalus_append_vp9_intra_hor_up32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up32_high, dst_off, 0);
+META_AT(vp9_intra_hor_up32_high, left_off, 4);
+META_SIZE(vp9_intra_hor_up32_high, 8);
+
+int daedalus_append_vp9_intra_hor_up32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up4, dst_off, 0);
+META_AT(vp9_intra_hor_up4, left_off, 4);
+META_SIZE(vp9_intra_hor_up4, 8);
+
+int daedalus_append_vp9_intra_hor_up4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up4_high, dst_off, 0);
+META_AT(vp9_intra_hor_up4_high, left_off, 4);
+META_SIZE(vp9_intra_hor_up4_high, 8);
+
+int daedalus_append_vp9_intra_hor_up4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up8, dst_off, 0);
+META_AT(vp9_intra_hor_up8, left_off, 4);
+META_SIZE(vp9_intra_hor_up8, 8);
+
+int daedalus_append_vp9_intra_hor_up8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_hor_up8_high, dst_off, 0);
+META_AT(vp9_intra_hor_up8_high, left_off, 4);
+META_SIZE(vp9_intra_hor_up8_high, 8);
+
+int daedalus_append_vp9_intra_hor_up8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_hor_up8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_hor_up8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    size_t n_blocks, const daedalus_vp9_intra_hor_up8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_hor_up8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_hor_up8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, size_t n_blocks,
+    const daedalus_vp9_intra_hor_up8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_hor_up8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm16, dst_off, 0);
+META_AT(vp9_intra_tm16, left_off, 4);
+META_AT(vp9_intra_tm16, top_off, 8);
+META_SIZE(vp9_intra_tm16, 12);
+
+int daedalus_append_vp9_intra_tm16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_tm16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm16_high, dst_off, 0);
+META_AT(vp9_intra_tm16_high, left_off, 4);
+META_AT(vp9_intra_tm16_high, top_off, 8);
+META_AT(vp9_intra_tm16_high, bits, 12);
+META_AT(vp9_intra_tm16_high, reserved, 13);
+META_SIZE(vp9_intra_tm16_high, 16);
+
+int daedalus_append_vp9_intra_tm16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm32, dst_off, 0);
+META_AT(vp9_intra_tm32, left_off, 4);
+META_AT(vp9_intra_tm32, top_off, 8);
+META_SIZE(vp9_intra_tm32, 12);
+
+int daedalus_append_vp9_intra_tm32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_tm32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm32_high, dst_off, 0);
+META_AT(vp9_intra_tm32_high, left_off, 4);
+META_AT(vp9_intra_tm32_high, top_off, 8);
+META_AT(vp9_intra_tm32_high, bits, 12);
+META_AT(vp9_intra_tm32_high, reserved, 13);
+META_SIZE(vp9_intra_tm32_high, 16);
+
+int daedalus_append_vp9_intra_tm32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm4, dst_off, 0);
+META_AT(vp9_intra_tm4, left_off, 4);
+META_AT(vp9_intra_tm4, top_off, 8);
+META_SIZE(vp9_intra_tm4, 12);
+
+int daedalus_append_vp9_intra_tm4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_tm4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm4_high, dst_off, 0);
+META_AT(vp9_intra_tm4_high, left_off, 4);
+META_AT(vp9_intra_tm4_high, top_off, 8);
+META_AT(vp9_intra_tm4_high, bits, 12);
+META_AT(vp9_intra_tm4_high, reserved, 13);
+META_SIZE(vp9_intra_tm4_high, 16);
+
+int daedalus_append_vp9_intra_tm4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm8, dst_off, 0);
+META_AT(vp9_intra_tm8, left_off, 4);
+META_AT(vp9_intra_tm8, top_off, 8);
+META_SIZE(vp9_intra_tm8, 12);
+
+int daedalus_append_vp9_intra_tm8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_tm8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_tm8_high, dst_off, 0);
+META_AT(vp9_intra_tm8_high, left_off, 4);
+META_AT(vp9_intra_tm8_high, top_off, 8);
+META_AT(vp9_intra_tm8_high, bits, 12);
+META_AT(vp9_intra_tm8_high, reserved, 13);
+META_SIZE(vp9_intra_tm8_high, 16);
+
+int daedalus_append_vp9_intra_tm8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_tm8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_tm8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_tm8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_tm8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_tm8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_tm8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, left,
+      left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert16, dst_off, 0);
+META_AT(vp9_intra_vert16, top_off, 4);
+META_SIZE(vp9_intra_vert16, 8);
+
+int daedalus_append_vp9_intra_vert16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert16_high, dst_off, 0);
+META_AT(vp9_intra_vert16_high, top_off, 4);
+META_SIZE(vp9_intra_vert16_high, 8);
+
+int daedalus_append_vp9_intra_vert16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert32, dst_off, 0);
+META_AT(vp9_intra_vert32, top_off, 4);
+META_SIZE(vp9_intra_vert32, 8);
+
+int daedalus_append_vp9_intra_vert32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert32_high, dst_off, 0);
+META_AT(vp9_intra_vert32_high, top_off, 4);
+META_SIZE(vp9_intra_vert32_high, 8);
+
+int daedalus_append_vp9_intra_vert32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert4, dst_off, 0);
+META_AT(vp9_intra_vert4, top_off, 4);
+META_SIZE(vp9_intra_vert4, 8);
+
+int daedalus_append_vp9_intra_vert4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert4_high, dst_off, 0);
+META_AT(vp9_intra_vert4_high, top_off, 4);
+META_SIZE(vp9_intra_vert4_high, 8);
+
+int daedalus_append_vp9_intra_vert4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert8, dst_off, 0);
+META_AT(vp9_intra_vert8, top_off, 4);
+META_SIZE(vp9_intra_vert8, 8);
+
+int daedalus_append_vp9_intra_vert8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert8_high, dst_off, 0);
+META_AT(vp9_intra_vert8_high, top_off, 4);
+META_SIZE(vp9_intra_vert8_high, 8);
+
+int daedalus_append_vp9_intra_vert8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left16, dst_off, 0);
+META_AT(vp9_intra_vert_left16, top_off, 4);
+META_SIZE(vp9_intra_vert_left16, 8);
+
+int daedalus_append_vp9_intra_vert_left16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left16_high, dst_off, 0);
+META_AT(vp9_intra_vert_left16_high, top_off, 4);
+META_SIZE(vp9_intra_vert_left16_high, 8);
+
+int daedalus_append_vp9_intra_vert_left16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left32, dst_off, 0);
+META_AT(vp9_intra_vert_left32, top_off, 4);
+META_SIZE(vp9_intra_vert_left32, 8);
+
+int daedalus_append_vp9_intra_vert_left32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left32_high, dst_off, 0);
+META_AT(vp9_intra_vert_left32_high, top_off, 4);
+META_SIZE(vp9_intra_vert_left32_high, 8);
+
+int daedalus_append_vp9_intra_vert_left32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left4, dst_off, 0);
+META_AT(vp9_intra_vert_left4, top_off, 4);
+META_SIZE(vp9_intra_vert_left4, 8);
+
+int daedalus_append_vp9_intra_vert_left4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left4_high, dst_off, 0);
+META_AT(vp9_intra_vert_left4_high, top_off, 4);
+META_SIZE(vp9_intra_vert_left4_high, 8);
+
+int daedalus_append_vp9_intra_vert_left4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left8, dst_off, 0);
+META_AT(vp9_intra_vert_left8, top_off, 4);
+META_SIZE(vp9_intra_vert_left8, 8);
+
+int daedalus_append_vp9_intra_vert_left8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, top,
+      top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_left8_high, dst_off, 0);
+META_AT(vp9_intra_vert_left8_high, top_off, 4);
+META_SIZE(vp9_intra_vert_left8_high, 8);
+
+int daedalus_append_vp9_intra_vert_left8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_left8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_left8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride,
+    size_t n_blocks, const daedalus_vp9_intra_vert_left8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_left8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_left8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_left8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_left8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right16, dst_off, 0);
+META_AT(vp9_intra_vert_right16, left_off, 4);
+META_AT(vp9_intra_vert_right16, top_off, 8);
+META_SIZE(vp9_intra_vert_right16, 12);
+
+int daedalus_append_vp9_intra_vert_right16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right16_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right16_high, dst_off, 0);
+META_AT(vp9_intra_vert_right16_high, left_off, 4);
+META_AT(vp9_intra_vert_right16_high, top_off, 8);
+META_SIZE(vp9_intra_vert_right16_high, 12);
+
+int daedalus_append_vp9_intra_vert_right16_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right16_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right16_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right32, dst_off, 0);
+META_AT(vp9_intra_vert_right32, left_off, 4);
+META_AT(vp9_intra_vert_right32, top_off, 8);
+META_SIZE(vp9_intra_vert_right32, 12);
+
+int daedalus_append_vp9_intra_vert_right32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right32_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right32_high, dst_off, 0);
+META_AT(vp9_intra_vert_right32_high, left_off, 4);
+META_AT(vp9_intra_vert_right32_high, top_off, 8);
+META_SIZE(vp9_intra_vert_right32_high, 12);
+
+int daedalus_append_vp9_intra_vert_right32_high(daedalus_batch *batch,
+    daedalus_substrate substrate, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left,
+    ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right32_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right32_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right4, dst_off, 0);
+META_AT(vp9_intra_vert_right4, left_off, 4);
+META_AT(vp9_intra_vert_right4, top_off, 8);
+META_SIZE(vp9_intra_vert_right4, 12);
+
+int daedalus_append_vp9_intra_vert_right4(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right4(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right4"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right4(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right4_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right4_high, dst_off, 0);
+META_AT(vp9_intra_vert_right4_high, left_off, 4);
+META_AT(vp9_intra_vert_right4_high, top_off, 8);
+META_SIZE(vp9_intra_vert_right4_high, 12);
+
+int daedalus_append_vp9_intra_vert_right4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right4_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right4_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right8, dst_off, 0);
+META_AT(vp9_intra_vert_right8, left_off, 4);
+META_AT(vp9_intra_vert_right8, top_off, 8);
+META_SIZE(vp9_intra_vert_right8, 12);
+
+int daedalus_append_vp9_intra_vert_right8(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right8(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride,
+    const uint8_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right8"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right8(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right8_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      left, left_stride, top, top_stride, n_blocks, meta);
+}
+
+META_AT(vp9_intra_vert_right8_high, dst_off, 0);
+META_AT(vp9_intra_vert_right8_high, left_off, 4);
+META_AT(vp9_intra_vert_right8_high, top_off, 8);
+META_SIZE(vp9_intra_vert_right8_high, 12);
+
+int daedalus_append_vp9_intra_vert_right8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_intra_vert_right8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_intra_vert_right8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride,
+    const uint16_t *top, ptrdiff_t top_stride, size_t n_blocks,
+    const daedalus_vp9_intra_vert_right8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)left, left_stride },
+    { (void *)top, top_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_intra_vert_right8_high"), substrate,
+      buffers, n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_intra_vert_right8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top,
+    ptrdiff_t top_stride, size_t n_blocks, const daedalus_vp9_intra_vert_right8_high_meta *meta) {
+  return daedalus_dispatch_vp9_intra_vert_right8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst,
+      dst_stride, left, left_stride, top, top_stride, n_blocks, meta);
+}
+
 META_AT(vp9_iwht4, dst_off, 0);
 META_SIZE(vp9_iwht4, 4);
 
@@ -831,80 +4950,196 @@ int daedalus_recipe_dispatch_vp9_iwht4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       n_blocks, meta);
 }
 
-META_AT(vp9_lpf16_10_h, dst_off, 0);
-META_AT(vp9_lpf16_10_h, blimit, 4);
-META_AT(vp9_lpf16_10_h, limit, 5);
-META_AT(vp9_lpf16_10_h, thresh, 6);
-META_AT(vp9_lpf16_10_h, reserved, 7);
-META_SIZE(vp9_lpf16_10_h, 8);
+META_AT(vp9_iwht4_high, dst_off, 0);
+META_AT(vp9_iwht4_high, bits, 4);
+META_AT(vp9_iwht4_high, reserved, 5);
+META_SIZE(vp9_iwht4_high, 8);
 
-int daedalus_append_vp9_lpf16_10_h(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
+int daedalus_append_vp9_iwht4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iwht4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iwht4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iwht4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iwht4_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta) {
+  return daedalus_dispatch_vp9_iwht4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+META_AT(vp9_lpf1616_h, dst_off, 0);
+META_AT(vp9_lpf1616_h, blimit, 4);
+META_AT(vp9_lpf1616_h, limit, 5);
+META_AT(vp9_lpf1616_h, thresh, 6);
+META_AT(vp9_lpf1616_h, reserved, 7);
+META_SIZE(vp9_lpf1616_h, 8);
+
+int daedalus_append_vp9_lpf1616_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, dst_stride },
   };
-  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
-      n_edges, meta);
-}
-
-int daedalus_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
-  const daedalus_buffer buffers[] = {
-    { (void *)dst, dst_stride },
-  };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_h"), substrate, buffers,
-      n_edges, meta);
-}
-
-int daedalus_recipe_dispatch_vp9_lpf16_10_h(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
-    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
-  return daedalus_dispatch_vp9_lpf16_10_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf1616_h"), substrate, buffers, n_edges,
       meta);
 }
 
-int daedalus_append_vp9_lpf16_10(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
-  return daedalus_append_vp9_lpf16_10_h(batch, substrate, dst, dst_stride, n_edges, meta);
-}
-
-int daedalus_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
-    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
-  return daedalus_dispatch_vp9_lpf16_10_h(ctx, substrate, dst, dst_stride, n_edges, meta);
-}
-
-int daedalus_recipe_dispatch_vp9_lpf16_10(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
-    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta) {
-  return daedalus_recipe_dispatch_vp9_lpf16_10_h(ctx, dst, dst_stride, n_edges, meta);
-}
-
-META_AT(vp9_lpf16_10_v, dst_off, 0);
-META_AT(vp9_lpf16_10_v, blimit, 4);
-META_AT(vp9_lpf16_10_v, limit, 5);
-META_AT(vp9_lpf16_10_v, thresh, 6);
-META_AT(vp9_lpf16_10_v, reserved, 7);
-META_SIZE(vp9_lpf16_10_v, 8);
-
-int daedalus_append_vp9_lpf16_10_v(daedalus_batch *batch, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+int daedalus_dispatch_vp9_lpf1616_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, dst_stride },
   };
-  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
-      n_edges, meta);
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf1616_h"), substrate, buffers, n_edges,
+      meta);
 }
 
-int daedalus_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, daedalus_substrate substrate,
-    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
+int daedalus_recipe_dispatch_vp9_lpf1616_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf1616(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
+  return daedalus_append_vp9_lpf1616_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf1616(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf1616(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf1616_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf1616_high_h, dst_off, 0);
+META_AT(vp9_lpf1616_high_h, blimit, 4);
+META_AT(vp9_lpf1616_high_h, limit, 5);
+META_AT(vp9_lpf1616_high_h, thresh, 6);
+META_AT(vp9_lpf1616_high_h, bits, 7);
+META_SIZE(vp9_lpf1616_high_h, 8);
+
+int daedalus_append_vp9_lpf1616_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta) {
   const daedalus_buffer buffers[] = {
     { (void *)dst, dst_stride },
   };
-  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_10_v"), substrate, buffers,
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf1616_high_h"), substrate, buffers,
       n_edges, meta);
 }
 
-int daedalus_recipe_dispatch_vp9_lpf16_10_v(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
-    size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta) {
-  return daedalus_dispatch_vp9_lpf16_10_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+int daedalus_dispatch_vp9_lpf1616_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf1616_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf1616_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_edges, meta);
+}
+
+int daedalus_append_vp9_lpf1616_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf1616_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf1616_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf1616_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf1616_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf1616_high_v, dst_off, 0);
+META_AT(vp9_lpf1616_high_v, blimit, 4);
+META_AT(vp9_lpf1616_high_v, limit, 5);
+META_AT(vp9_lpf1616_high_v, thresh, 6);
+META_AT(vp9_lpf1616_high_v, bits, 7);
+META_SIZE(vp9_lpf1616_high_v, 8);
+
+int daedalus_append_vp9_lpf1616_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf1616_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf1616_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf1616_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf1616_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf1616_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      n_edges, meta);
+}
+
+META_AT(vp9_lpf1616_v, dst_off, 0);
+META_AT(vp9_lpf1616_v, blimit, 4);
+META_AT(vp9_lpf1616_v, limit, 5);
+META_AT(vp9_lpf1616_v, thresh, 6);
+META_AT(vp9_lpf1616_v, reserved, 7);
+META_SIZE(vp9_lpf1616_v, 8);
+
+int daedalus_append_vp9_lpf1616_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf1616_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf1616_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf1616_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf1616_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf1616_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
       meta);
 }
 
@@ -954,6 +5189,89 @@ int daedalus_recipe_dispatch_vp9_lpf16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
   return daedalus_recipe_dispatch_vp9_lpf16_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
+META_AT(vp9_lpf16_high_h, dst_off, 0);
+META_AT(vp9_lpf16_high_h, blimit, 4);
+META_AT(vp9_lpf16_high_h, limit, 5);
+META_AT(vp9_lpf16_high_h, thresh, 6);
+META_AT(vp9_lpf16_high_h, bits, 7);
+META_SIZE(vp9_lpf16_high_h, 8);
+
+int daedalus_append_vp9_lpf16_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf16_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf16_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf16_high_v, dst_off, 0);
+META_AT(vp9_lpf16_high_v, blimit, 4);
+META_AT(vp9_lpf16_high_v, limit, 5);
+META_AT(vp9_lpf16_high_v, thresh, 6);
+META_AT(vp9_lpf16_high_v, bits, 7);
+META_SIZE(vp9_lpf16_high_v, 8);
+
+int daedalus_append_vp9_lpf16_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf16_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf16_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf16_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf16_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf16_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf16_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
 META_AT(vp9_lpf16_v, dst_off, 0);
 META_AT(vp9_lpf16_v, blimit, 4);
 META_AT(vp9_lpf16_v, limit, 5);
@@ -982,6 +5300,330 @@ int daedalus_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, daedalus_substrate substrat
 int daedalus_recipe_dispatch_vp9_lpf16_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta) {
   return daedalus_dispatch_vp9_lpf16_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf44_h, dst_off, 0);
+META_AT(vp9_lpf44_h, blimit, 4);
+META_AT(vp9_lpf44_h, limit, 6);
+META_AT(vp9_lpf44_h, thresh, 8);
+META_AT(vp9_lpf44_h, reserved, 10);
+META_SIZE(vp9_lpf44_h, 12);
+
+int daedalus_append_vp9_lpf44_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf44_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf44_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf44_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf44(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  return daedalus_append_vp9_lpf44_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf44(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf44_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf44_high_h, dst_off, 0);
+META_AT(vp9_lpf44_high_h, blimit, 4);
+META_AT(vp9_lpf44_high_h, limit, 6);
+META_AT(vp9_lpf44_high_h, thresh, 8);
+META_AT(vp9_lpf44_high_h, bits, 10);
+META_AT(vp9_lpf44_high_h, reserved, 11);
+META_SIZE(vp9_lpf44_high_h, 12);
+
+int daedalus_append_vp9_lpf44_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf44_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf44_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf44_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf44_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf44_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf44_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf44_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf44_high_v, dst_off, 0);
+META_AT(vp9_lpf44_high_v, blimit, 4);
+META_AT(vp9_lpf44_high_v, limit, 6);
+META_AT(vp9_lpf44_high_v, thresh, 8);
+META_AT(vp9_lpf44_high_v, bits, 10);
+META_AT(vp9_lpf44_high_v, reserved, 11);
+META_SIZE(vp9_lpf44_high_v, 12);
+
+int daedalus_append_vp9_lpf44_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf44_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf44_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf44_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf44_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf44_v, dst_off, 0);
+META_AT(vp9_lpf44_v, blimit, 4);
+META_AT(vp9_lpf44_v, limit, 6);
+META_AT(vp9_lpf44_v, thresh, 8);
+META_AT(vp9_lpf44_v, reserved, 10);
+META_SIZE(vp9_lpf44_v, 12);
+
+int daedalus_append_vp9_lpf44_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf44_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf44_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf44_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf44_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf44_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf48_h, dst_off, 0);
+META_AT(vp9_lpf48_h, blimit, 4);
+META_AT(vp9_lpf48_h, limit, 6);
+META_AT(vp9_lpf48_h, thresh, 8);
+META_AT(vp9_lpf48_h, reserved, 10);
+META_SIZE(vp9_lpf48_h, 12);
+
+int daedalus_append_vp9_lpf48_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf48_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf48_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf48_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf48(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  return daedalus_append_vp9_lpf48_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf48(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf48_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf48_high_h, dst_off, 0);
+META_AT(vp9_lpf48_high_h, blimit, 4);
+META_AT(vp9_lpf48_high_h, limit, 6);
+META_AT(vp9_lpf48_high_h, thresh, 8);
+META_AT(vp9_lpf48_high_h, bits, 10);
+META_AT(vp9_lpf48_high_h, reserved, 11);
+META_SIZE(vp9_lpf48_high_h, 12);
+
+int daedalus_append_vp9_lpf48_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf48_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf48_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf48_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf48_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf48_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf48_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf48_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf48_high_v, dst_off, 0);
+META_AT(vp9_lpf48_high_v, blimit, 4);
+META_AT(vp9_lpf48_high_v, limit, 6);
+META_AT(vp9_lpf48_high_v, thresh, 8);
+META_AT(vp9_lpf48_high_v, bits, 10);
+META_AT(vp9_lpf48_high_v, reserved, 11);
+META_SIZE(vp9_lpf48_high_v, 12);
+
+int daedalus_append_vp9_lpf48_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf48_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf48_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf48_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf48_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf48_v, dst_off, 0);
+META_AT(vp9_lpf48_v, blimit, 4);
+META_AT(vp9_lpf48_v, limit, 6);
+META_AT(vp9_lpf48_v, thresh, 8);
+META_AT(vp9_lpf48_v, reserved, 10);
+META_SIZE(vp9_lpf48_v, 12);
+
+int daedalus_append_vp9_lpf48_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf48_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf48_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf48_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf48_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf48_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
       meta);
 }
 
@@ -1030,6 +5672,88 @@ int daedalus_recipe_dispatch_vp9_lpf4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
   return daedalus_recipe_dispatch_vp9_lpf4_h(ctx, dst, dst_stride, n_edges, meta);
 }
 
+META_AT(vp9_lpf4_high_h, dst_off, 0);
+META_AT(vp9_lpf4_high_h, blimit, 4);
+META_AT(vp9_lpf4_high_h, limit, 5);
+META_AT(vp9_lpf4_high_h, thresh, 6);
+META_AT(vp9_lpf4_high_h, bits, 7);
+META_SIZE(vp9_lpf4_high_h, 8);
+
+int daedalus_append_vp9_lpf4_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf4_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf4_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf4_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf4_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf4_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf4_high(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf4_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf4_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf4_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf4_high_v, dst_off, 0);
+META_AT(vp9_lpf4_high_v, blimit, 4);
+META_AT(vp9_lpf4_high_v, limit, 5);
+META_AT(vp9_lpf4_high_v, thresh, 6);
+META_AT(vp9_lpf4_high_v, bits, 7);
+META_SIZE(vp9_lpf4_high_v, 8);
+
+int daedalus_append_vp9_lpf4_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf4_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf4_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf4_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf4_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf4_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf4_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
 META_AT(vp9_lpf4_v, dst_off, 0);
 META_AT(vp9_lpf4_v, blimit, 4);
 META_AT(vp9_lpf4_v, limit, 5);
@@ -1058,6 +5782,330 @@ int daedalus_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, daedalus_substrate substrate
 int daedalus_recipe_dispatch_vp9_lpf4_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta) {
   return daedalus_dispatch_vp9_lpf4_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf84_h, dst_off, 0);
+META_AT(vp9_lpf84_h, blimit, 4);
+META_AT(vp9_lpf84_h, limit, 6);
+META_AT(vp9_lpf84_h, thresh, 8);
+META_AT(vp9_lpf84_h, reserved, 10);
+META_SIZE(vp9_lpf84_h, 12);
+
+int daedalus_append_vp9_lpf84_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf84_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf84_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf84_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf84(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  return daedalus_append_vp9_lpf84_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf84(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf84_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf84_high_h, dst_off, 0);
+META_AT(vp9_lpf84_high_h, blimit, 4);
+META_AT(vp9_lpf84_high_h, limit, 6);
+META_AT(vp9_lpf84_high_h, thresh, 8);
+META_AT(vp9_lpf84_high_h, bits, 10);
+META_AT(vp9_lpf84_high_h, reserved, 11);
+META_SIZE(vp9_lpf84_high_h, 12);
+
+int daedalus_append_vp9_lpf84_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf84_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf84_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf84_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf84_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf84_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf84_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf84_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf84_high_v, dst_off, 0);
+META_AT(vp9_lpf84_high_v, blimit, 4);
+META_AT(vp9_lpf84_high_v, limit, 6);
+META_AT(vp9_lpf84_high_v, thresh, 8);
+META_AT(vp9_lpf84_high_v, bits, 10);
+META_AT(vp9_lpf84_high_v, reserved, 11);
+META_SIZE(vp9_lpf84_high_v, 12);
+
+int daedalus_append_vp9_lpf84_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf84_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf84_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf84_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf84_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf84_v, dst_off, 0);
+META_AT(vp9_lpf84_v, blimit, 4);
+META_AT(vp9_lpf84_v, limit, 6);
+META_AT(vp9_lpf84_v, thresh, 8);
+META_AT(vp9_lpf84_v, reserved, 10);
+META_SIZE(vp9_lpf84_v, 12);
+
+int daedalus_append_vp9_lpf84_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf84_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf84_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf84_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf84_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf84_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf88_h, dst_off, 0);
+META_AT(vp9_lpf88_h, blimit, 4);
+META_AT(vp9_lpf88_h, limit, 6);
+META_AT(vp9_lpf88_h, thresh, 8);
+META_AT(vp9_lpf88_h, reserved, 10);
+META_SIZE(vp9_lpf88_h, 12);
+
+int daedalus_append_vp9_lpf88_h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf88_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf88_h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf88_h"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88_h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf88(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  return daedalus_append_vp9_lpf88_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf88(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf88_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf88_high_h, dst_off, 0);
+META_AT(vp9_lpf88_high_h, blimit, 4);
+META_AT(vp9_lpf88_high_h, limit, 6);
+META_AT(vp9_lpf88_high_h, thresh, 8);
+META_AT(vp9_lpf88_high_h, bits, 10);
+META_AT(vp9_lpf88_high_h, reserved, 11);
+META_SIZE(vp9_lpf88_high_h, 12);
+
+int daedalus_append_vp9_lpf88_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf88_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf88_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf88_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf88_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf88_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf88_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf88_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf88_high_v, dst_off, 0);
+META_AT(vp9_lpf88_high_v, blimit, 4);
+META_AT(vp9_lpf88_high_v, limit, 6);
+META_AT(vp9_lpf88_high_v, thresh, 8);
+META_AT(vp9_lpf88_high_v, bits, 10);
+META_AT(vp9_lpf88_high_v, reserved, 11);
+META_SIZE(vp9_lpf88_high_v, 12);
+
+int daedalus_append_vp9_lpf88_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf88_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf88_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf88_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf88_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+META_AT(vp9_lpf88_v, dst_off, 0);
+META_AT(vp9_lpf88_v, blimit, 4);
+META_AT(vp9_lpf88_v, limit, 6);
+META_AT(vp9_lpf88_v, thresh, 8);
+META_AT(vp9_lpf88_v, reserved, 10);
+META_SIZE(vp9_lpf88_v, 12);
+
+int daedalus_append_vp9_lpf88_v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf88_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_dispatch_vp9_lpf88_v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf88_v"), substrate, buffers, n_edges,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf88_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf88_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
 }
 
 META_AT(vp9_lpf8_h, dst_off, 0);
@@ -1103,6 +6151,88 @@ int daedalus_dispatch_vp9_lpf8(daedalus_ctx *ctx, daedalus_substrate substrate, 
 int daedalus_recipe_dispatch_vp9_lpf8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta) {
   return daedalus_recipe_dispatch_vp9_lpf8_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf8_high_h, dst_off, 0);
+META_AT(vp9_lpf8_high_h, blimit, 4);
+META_AT(vp9_lpf8_high_h, limit, 5);
+META_AT(vp9_lpf8_high_h, thresh, 6);
+META_AT(vp9_lpf8_high_h, bits, 7);
+META_SIZE(vp9_lpf8_high_h, 8);
+
+int daedalus_append_vp9_lpf8_high_h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf8_high_h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_high_h"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8_high_h(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf8_high_h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
+}
+
+int daedalus_append_vp9_lpf8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_h_meta *meta) {
+  return daedalus_append_vp9_lpf8_high_h(batch, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf8_high(daedalus_ctx *ctx, daedalus_substrate substrate, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta) {
+  return daedalus_dispatch_vp9_lpf8_high_h(ctx, substrate, dst, dst_stride, n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta) {
+  return daedalus_recipe_dispatch_vp9_lpf8_high_h(ctx, dst, dst_stride, n_edges, meta);
+}
+
+META_AT(vp9_lpf8_high_v, dst_off, 0);
+META_AT(vp9_lpf8_high_v, blimit, 4);
+META_AT(vp9_lpf8_high_v, limit, 5);
+META_AT(vp9_lpf8_high_v, thresh, 6);
+META_AT(vp9_lpf8_high_v, bits, 7);
+META_SIZE(vp9_lpf8_high_v, 8);
+
+int daedalus_append_vp9_lpf8_high_v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_lpf8_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_dispatch_vp9_lpf8_high_v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, size_t n_edges,
+    const daedalus_vp9_lpf8_high_v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_lpf8_high_v"), substrate, buffers,
+      n_edges, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_lpf8_high_v(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta) {
+  return daedalus_dispatch_vp9_lpf8_high_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges,
+      meta);
 }
 
 META_AT(vp9_lpf8_v, dst_off, 0);
@@ -1209,6 +6339,80 @@ int daedalus_recipe_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_16h_avg_high, dst_off, 0);
+META_AT(vp9_mc_16h_avg_high, src_off, 4);
+META_AT(vp9_mc_16h_avg_high, filter, 8);
+META_AT(vp9_mc_16h_avg_high, mx, 9);
+META_AT(vp9_mc_16h_avg_high, rows, 10);
+META_AT(vp9_mc_16h_avg_high, bits, 11);
+META_SIZE(vp9_mc_16h_avg_high, 12);
+
+int daedalus_append_vp9_mc_16h_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16h_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16h_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_16h_high, dst_off, 0);
+META_AT(vp9_mc_16h_high, src_off, 4);
+META_AT(vp9_mc_16h_high, filter, 8);
+META_AT(vp9_mc_16h_high, mx, 9);
+META_AT(vp9_mc_16h_high, rows, 10);
+META_AT(vp9_mc_16h_high, bits, 11);
+META_SIZE(vp9_mc_16h_high, 12);
+
+int daedalus_append_vp9_mc_16h_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16h_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_16hv, dst_off, 0);
 META_AT(vp9_mc_16hv, src_off, 4);
 META_AT(vp9_mc_16hv, filter, 8);
@@ -1280,6 +6484,84 @@ int daedalus_recipe_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_16hv_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_16hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_16hv_avg_high, dst_off, 0);
+META_AT(vp9_mc_16hv_avg_high, src_off, 4);
+META_AT(vp9_mc_16hv_avg_high, filter, 8);
+META_AT(vp9_mc_16hv_avg_high, mx, 9);
+META_AT(vp9_mc_16hv_avg_high, my, 10);
+META_AT(vp9_mc_16hv_avg_high, rows, 11);
+META_AT(vp9_mc_16hv_avg_high, bits, 12);
+META_AT(vp9_mc_16hv_avg_high, reserved, 13);
+META_SIZE(vp9_mc_16hv_avg_high, 16);
+
+int daedalus_append_vp9_mc_16hv_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16hv_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16hv_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_16hv_high, dst_off, 0);
+META_AT(vp9_mc_16hv_high, src_off, 4);
+META_AT(vp9_mc_16hv_high, filter, 8);
+META_AT(vp9_mc_16hv_high, mx, 9);
+META_AT(vp9_mc_16hv_high, my, 10);
+META_AT(vp9_mc_16hv_high, rows, 11);
+META_AT(vp9_mc_16hv_high, bits, 12);
+META_AT(vp9_mc_16hv_high, reserved, 13);
+META_SIZE(vp9_mc_16hv_high, 16);
+
+int daedalus_append_vp9_mc_16hv_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16hv_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1357,6 +6639,80 @@ int daedalus_recipe_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_16v_avg_high, dst_off, 0);
+META_AT(vp9_mc_16v_avg_high, src_off, 4);
+META_AT(vp9_mc_16v_avg_high, filter, 8);
+META_AT(vp9_mc_16v_avg_high, my, 9);
+META_AT(vp9_mc_16v_avg_high, rows, 10);
+META_AT(vp9_mc_16v_avg_high, bits, 11);
+META_SIZE(vp9_mc_16v_avg_high, 12);
+
+int daedalus_append_vp9_mc_16v_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16v_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16v_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_16v_high, dst_off, 0);
+META_AT(vp9_mc_16v_high, src_off, 4);
+META_AT(vp9_mc_16v_high, filter, 8);
+META_AT(vp9_mc_16v_high, my, 9);
+META_AT(vp9_mc_16v_high, rows, 10);
+META_AT(vp9_mc_16v_high, bits, 11);
+META_SIZE(vp9_mc_16v_high, 12);
+
+int daedalus_append_vp9_mc_16v_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16v_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_32h, dst_off, 0);
 META_AT(vp9_mc_32h, src_off, 4);
 META_AT(vp9_mc_32h, filter, 8);
@@ -1428,6 +6784,80 @@ int daedalus_recipe_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_32h_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_32h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_32h_avg_high, dst_off, 0);
+META_AT(vp9_mc_32h_avg_high, src_off, 4);
+META_AT(vp9_mc_32h_avg_high, filter, 8);
+META_AT(vp9_mc_32h_avg_high, mx, 9);
+META_AT(vp9_mc_32h_avg_high, rows, 10);
+META_AT(vp9_mc_32h_avg_high, bits, 11);
+META_SIZE(vp9_mc_32h_avg_high, 12);
+
+int daedalus_append_vp9_mc_32h_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32h_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32h_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_32h_high, dst_off, 0);
+META_AT(vp9_mc_32h_high, src_off, 4);
+META_AT(vp9_mc_32h_high, filter, 8);
+META_AT(vp9_mc_32h_high, mx, 9);
+META_AT(vp9_mc_32h_high, rows, 10);
+META_AT(vp9_mc_32h_high, bits, 11);
+META_SIZE(vp9_mc_32h_high, 12);
+
+int daedalus_append_vp9_mc_32h_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32h_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1505,6 +6935,84 @@ int daedalus_recipe_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_32hv_avg_high, dst_off, 0);
+META_AT(vp9_mc_32hv_avg_high, src_off, 4);
+META_AT(vp9_mc_32hv_avg_high, filter, 8);
+META_AT(vp9_mc_32hv_avg_high, mx, 9);
+META_AT(vp9_mc_32hv_avg_high, my, 10);
+META_AT(vp9_mc_32hv_avg_high, rows, 11);
+META_AT(vp9_mc_32hv_avg_high, bits, 12);
+META_AT(vp9_mc_32hv_avg_high, reserved, 13);
+META_SIZE(vp9_mc_32hv_avg_high, 16);
+
+int daedalus_append_vp9_mc_32hv_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32hv_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32hv_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_32hv_high, dst_off, 0);
+META_AT(vp9_mc_32hv_high, src_off, 4);
+META_AT(vp9_mc_32hv_high, filter, 8);
+META_AT(vp9_mc_32hv_high, mx, 9);
+META_AT(vp9_mc_32hv_high, my, 10);
+META_AT(vp9_mc_32hv_high, rows, 11);
+META_AT(vp9_mc_32hv_high, bits, 12);
+META_AT(vp9_mc_32hv_high, reserved, 13);
+META_SIZE(vp9_mc_32hv_high, 16);
+
+int daedalus_append_vp9_mc_32hv_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32hv_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_32v, dst_off, 0);
 META_AT(vp9_mc_32v, src_off, 4);
 META_AT(vp9_mc_32v, filter, 8);
@@ -1576,6 +7084,80 @@ int daedalus_recipe_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_32v_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_32v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_32v_avg_high, dst_off, 0);
+META_AT(vp9_mc_32v_avg_high, src_off, 4);
+META_AT(vp9_mc_32v_avg_high, filter, 8);
+META_AT(vp9_mc_32v_avg_high, my, 9);
+META_AT(vp9_mc_32v_avg_high, rows, 10);
+META_AT(vp9_mc_32v_avg_high, bits, 11);
+META_SIZE(vp9_mc_32v_avg_high, 12);
+
+int daedalus_append_vp9_mc_32v_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32v_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32v_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_32v_high, dst_off, 0);
+META_AT(vp9_mc_32v_high, src_off, 4);
+META_AT(vp9_mc_32v_high, filter, 8);
+META_AT(vp9_mc_32v_high, my, 9);
+META_AT(vp9_mc_32v_high, rows, 10);
+META_AT(vp9_mc_32v_high, bits, 11);
+META_SIZE(vp9_mc_32v_high, 12);
+
+int daedalus_append_vp9_mc_32v_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32v_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1653,6 +7235,80 @@ int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_4h_avg_high, dst_off, 0);
+META_AT(vp9_mc_4h_avg_high, src_off, 4);
+META_AT(vp9_mc_4h_avg_high, filter, 8);
+META_AT(vp9_mc_4h_avg_high, mx, 9);
+META_AT(vp9_mc_4h_avg_high, rows, 10);
+META_AT(vp9_mc_4h_avg_high, bits, 11);
+META_SIZE(vp9_mc_4h_avg_high, 12);
+
+int daedalus_append_vp9_mc_4h_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4h_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4h_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_4h_high, dst_off, 0);
+META_AT(vp9_mc_4h_high, src_off, 4);
+META_AT(vp9_mc_4h_high, filter, 8);
+META_AT(vp9_mc_4h_high, mx, 9);
+META_AT(vp9_mc_4h_high, rows, 10);
+META_AT(vp9_mc_4h_high, bits, 11);
+META_SIZE(vp9_mc_4h_high, 12);
+
+int daedalus_append_vp9_mc_4h_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4h_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4h_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_4hv, dst_off, 0);
 META_AT(vp9_mc_4hv, src_off, 4);
 META_AT(vp9_mc_4hv, filter, 8);
@@ -1724,6 +7380,84 @@ int daedalus_recipe_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_4hv_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_4hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_4hv_avg_high, dst_off, 0);
+META_AT(vp9_mc_4hv_avg_high, src_off, 4);
+META_AT(vp9_mc_4hv_avg_high, filter, 8);
+META_AT(vp9_mc_4hv_avg_high, mx, 9);
+META_AT(vp9_mc_4hv_avg_high, my, 10);
+META_AT(vp9_mc_4hv_avg_high, rows, 11);
+META_AT(vp9_mc_4hv_avg_high, bits, 12);
+META_AT(vp9_mc_4hv_avg_high, reserved, 13);
+META_SIZE(vp9_mc_4hv_avg_high, 16);
+
+int daedalus_append_vp9_mc_4hv_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4hv_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4hv_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_4hv_high, dst_off, 0);
+META_AT(vp9_mc_4hv_high, src_off, 4);
+META_AT(vp9_mc_4hv_high, filter, 8);
+META_AT(vp9_mc_4hv_high, mx, 9);
+META_AT(vp9_mc_4hv_high, my, 10);
+META_AT(vp9_mc_4hv_high, rows, 11);
+META_AT(vp9_mc_4hv_high, bits, 12);
+META_AT(vp9_mc_4hv_high, reserved, 13);
+META_SIZE(vp9_mc_4hv_high, 16);
+
+int daedalus_append_vp9_mc_4hv_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4hv_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1801,6 +7535,80 @@ int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_4v_avg_high, dst_off, 0);
+META_AT(vp9_mc_4v_avg_high, src_off, 4);
+META_AT(vp9_mc_4v_avg_high, filter, 8);
+META_AT(vp9_mc_4v_avg_high, my, 9);
+META_AT(vp9_mc_4v_avg_high, rows, 10);
+META_AT(vp9_mc_4v_avg_high, bits, 11);
+META_SIZE(vp9_mc_4v_avg_high, 12);
+
+int daedalus_append_vp9_mc_4v_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4v_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4v_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_4v_high, dst_off, 0);
+META_AT(vp9_mc_4v_high, src_off, 4);
+META_AT(vp9_mc_4v_high, filter, 8);
+META_AT(vp9_mc_4v_high, my, 9);
+META_AT(vp9_mc_4v_high, rows, 10);
+META_AT(vp9_mc_4v_high, bits, 11);
+META_SIZE(vp9_mc_4v_high, 12);
+
+int daedalus_append_vp9_mc_4v_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4v_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4v_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_64h, dst_off, 0);
 META_AT(vp9_mc_64h, src_off, 4);
 META_AT(vp9_mc_64h, filter, 8);
@@ -1872,6 +7680,80 @@ int daedalus_recipe_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_64h_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_64h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_64h_avg_high, dst_off, 0);
+META_AT(vp9_mc_64h_avg_high, src_off, 4);
+META_AT(vp9_mc_64h_avg_high, filter, 8);
+META_AT(vp9_mc_64h_avg_high, mx, 9);
+META_AT(vp9_mc_64h_avg_high, rows, 10);
+META_AT(vp9_mc_64h_avg_high, bits, 11);
+META_SIZE(vp9_mc_64h_avg_high, 12);
+
+int daedalus_append_vp9_mc_64h_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64h_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64h_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_64h_high, dst_off, 0);
+META_AT(vp9_mc_64h_high, src_off, 4);
+META_AT(vp9_mc_64h_high, filter, 8);
+META_AT(vp9_mc_64h_high, mx, 9);
+META_AT(vp9_mc_64h_high, rows, 10);
+META_AT(vp9_mc_64h_high, bits, 11);
+META_SIZE(vp9_mc_64h_high, 12);
+
+int daedalus_append_vp9_mc_64h_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64h_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64h_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1949,6 +7831,84 @@ int daedalus_recipe_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, uint8_t *dst, pt
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_64hv_avg_high, dst_off, 0);
+META_AT(vp9_mc_64hv_avg_high, src_off, 4);
+META_AT(vp9_mc_64hv_avg_high, filter, 8);
+META_AT(vp9_mc_64hv_avg_high, mx, 9);
+META_AT(vp9_mc_64hv_avg_high, my, 10);
+META_AT(vp9_mc_64hv_avg_high, rows, 11);
+META_AT(vp9_mc_64hv_avg_high, bits, 12);
+META_AT(vp9_mc_64hv_avg_high, reserved, 13);
+META_SIZE(vp9_mc_64hv_avg_high, 16);
+
+int daedalus_append_vp9_mc_64hv_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64hv_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64hv_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_64hv_high, dst_off, 0);
+META_AT(vp9_mc_64hv_high, src_off, 4);
+META_AT(vp9_mc_64hv_high, filter, 8);
+META_AT(vp9_mc_64hv_high, mx, 9);
+META_AT(vp9_mc_64hv_high, my, 10);
+META_AT(vp9_mc_64hv_high, rows, 11);
+META_AT(vp9_mc_64hv_high, bits, 12);
+META_AT(vp9_mc_64hv_high, reserved, 13);
+META_SIZE(vp9_mc_64hv_high, 16);
+
+int daedalus_append_vp9_mc_64hv_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64hv_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_64v, dst_off, 0);
 META_AT(vp9_mc_64v, src_off, 4);
 META_AT(vp9_mc_64v, filter, 8);
@@ -2020,6 +7980,80 @@ int daedalus_recipe_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_64v_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_64v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_64v_avg_high, dst_off, 0);
+META_AT(vp9_mc_64v_avg_high, src_off, 4);
+META_AT(vp9_mc_64v_avg_high, filter, 8);
+META_AT(vp9_mc_64v_avg_high, my, 9);
+META_AT(vp9_mc_64v_avg_high, rows, 10);
+META_AT(vp9_mc_64v_avg_high, bits, 11);
+META_SIZE(vp9_mc_64v_avg_high, 12);
+
+int daedalus_append_vp9_mc_64v_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64v_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64v_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_64v_high, dst_off, 0);
+META_AT(vp9_mc_64v_high, src_off, 4);
+META_AT(vp9_mc_64v_high, filter, 8);
+META_AT(vp9_mc_64v_high, my, 9);
+META_AT(vp9_mc_64v_high, rows, 10);
+META_AT(vp9_mc_64v_high, bits, 11);
+META_SIZE(vp9_mc_64v_high, 12);
+
+int daedalus_append_vp9_mc_64v_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64v_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64v_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -2097,6 +8131,80 @@ int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_8h_avg_high, dst_off, 0);
+META_AT(vp9_mc_8h_avg_high, src_off, 4);
+META_AT(vp9_mc_8h_avg_high, filter, 8);
+META_AT(vp9_mc_8h_avg_high, mx, 9);
+META_AT(vp9_mc_8h_avg_high, rows, 10);
+META_AT(vp9_mc_8h_avg_high, bits, 11);
+META_SIZE(vp9_mc_8h_avg_high, 12);
+
+int daedalus_append_vp9_mc_8h_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8h_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8h_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8h_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_8h_high, dst_off, 0);
+META_AT(vp9_mc_8h_high, src_off, 4);
+META_AT(vp9_mc_8h_high, filter, 8);
+META_AT(vp9_mc_8h_high, mx, 9);
+META_AT(vp9_mc_8h_high, rows, 10);
+META_AT(vp9_mc_8h_high, bits, 11);
+META_SIZE(vp9_mc_8h_high, 12);
+
+int daedalus_append_vp9_mc_8h_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8h_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8h_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8h_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8h_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8h_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_8hv, dst_off, 0);
 META_AT(vp9_mc_8hv, src_off, 4);
 META_AT(vp9_mc_8hv, filter, 8);
@@ -2171,6 +8279,84 @@ int daedalus_recipe_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
+META_AT(vp9_mc_8hv_avg_high, dst_off, 0);
+META_AT(vp9_mc_8hv_avg_high, src_off, 4);
+META_AT(vp9_mc_8hv_avg_high, filter, 8);
+META_AT(vp9_mc_8hv_avg_high, mx, 9);
+META_AT(vp9_mc_8hv_avg_high, my, 10);
+META_AT(vp9_mc_8hv_avg_high, rows, 11);
+META_AT(vp9_mc_8hv_avg_high, bits, 12);
+META_AT(vp9_mc_8hv_avg_high, reserved, 13);
+META_SIZE(vp9_mc_8hv_avg_high, 16);
+
+int daedalus_append_vp9_mc_8hv_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8hv_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8hv_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8hv_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8hv_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_8hv_high, dst_off, 0);
+META_AT(vp9_mc_8hv_high, src_off, 4);
+META_AT(vp9_mc_8hv_high, filter, 8);
+META_AT(vp9_mc_8hv_high, mx, 9);
+META_AT(vp9_mc_8hv_high, my, 10);
+META_AT(vp9_mc_8hv_high, rows, 11);
+META_AT(vp9_mc_8hv_high, bits, 12);
+META_AT(vp9_mc_8hv_high, reserved, 13);
+META_SIZE(vp9_mc_8hv_high, 16);
+
+int daedalus_append_vp9_mc_8hv_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8hv_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8hv_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8hv_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8hv_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 META_AT(vp9_mc_8v, dst_off, 0);
 META_AT(vp9_mc_8v, src_off, 4);
 META_AT(vp9_mc_8v, filter, 8);
@@ -2242,5 +8428,889 @@ int daedalus_recipe_dispatch_vp9_mc_8v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_8v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_8v_avg_high, dst_off, 0);
+META_AT(vp9_mc_8v_avg_high, src_off, 4);
+META_AT(vp9_mc_8v_avg_high, filter, 8);
+META_AT(vp9_mc_8v_avg_high, my, 9);
+META_AT(vp9_mc_8v_avg_high, rows, 10);
+META_AT(vp9_mc_8v_avg_high, bits, 11);
+META_SIZE(vp9_mc_8v_avg_high, 12);
+
+int daedalus_append_vp9_mc_8v_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8v_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8v_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8v_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8v_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_mc_8v_high, dst_off, 0);
+META_AT(vp9_mc_8v_high, src_off, 4);
+META_AT(vp9_mc_8v_high, filter, 8);
+META_AT(vp9_mc_8v_high, my, 9);
+META_AT(vp9_mc_8v_high, rows, 10);
+META_AT(vp9_mc_8v_high, bits, 11);
+META_SIZE(vp9_mc_8v_high, 12);
+
+int daedalus_append_vp9_mc_8v_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8v_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8v_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8v_high(daedalus_ctx *ctx, uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8v_high_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8v_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_16, dst_off, 0);
+META_AT(vp9_scaled_16, src_off, 4);
+META_AT(vp9_scaled_16, filter, 8);
+META_AT(vp9_scaled_16, mx, 9);
+META_AT(vp9_scaled_16, my, 10);
+META_AT(vp9_scaled_16, dx, 11);
+META_AT(vp9_scaled_16, dy, 12);
+META_AT(vp9_scaled_16, rows, 13);
+META_AT(vp9_scaled_16, reserved, 14);
+META_SIZE(vp9_scaled_16, 16);
+
+int daedalus_append_vp9_scaled_16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_16_avg, dst_off, 0);
+META_AT(vp9_scaled_16_avg, src_off, 4);
+META_AT(vp9_scaled_16_avg, filter, 8);
+META_AT(vp9_scaled_16_avg, mx, 9);
+META_AT(vp9_scaled_16_avg, my, 10);
+META_AT(vp9_scaled_16_avg, dx, 11);
+META_AT(vp9_scaled_16_avg, dy, 12);
+META_AT(vp9_scaled_16_avg, rows, 13);
+META_AT(vp9_scaled_16_avg, reserved, 14);
+META_SIZE(vp9_scaled_16_avg, 16);
+
+int daedalus_append_vp9_scaled_16_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_16_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_16_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_16_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_16_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_16_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_16_avg_high, dst_off, 0);
+META_AT(vp9_scaled_16_avg_high, src_off, 4);
+META_AT(vp9_scaled_16_avg_high, filter, 8);
+META_AT(vp9_scaled_16_avg_high, mx, 9);
+META_AT(vp9_scaled_16_avg_high, my, 10);
+META_AT(vp9_scaled_16_avg_high, dx, 11);
+META_AT(vp9_scaled_16_avg_high, dy, 12);
+META_AT(vp9_scaled_16_avg_high, rows, 13);
+META_AT(vp9_scaled_16_avg_high, bits, 14);
+META_AT(vp9_scaled_16_avg_high, reserved, 15);
+META_SIZE(vp9_scaled_16_avg_high, 16);
+
+int daedalus_append_vp9_scaled_16_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_16_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_16_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_16_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_16_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_16_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      src, src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_16_high, dst_off, 0);
+META_AT(vp9_scaled_16_high, src_off, 4);
+META_AT(vp9_scaled_16_high, filter, 8);
+META_AT(vp9_scaled_16_high, mx, 9);
+META_AT(vp9_scaled_16_high, my, 10);
+META_AT(vp9_scaled_16_high, dx, 11);
+META_AT(vp9_scaled_16_high, dy, 12);
+META_AT(vp9_scaled_16_high, rows, 13);
+META_AT(vp9_scaled_16_high, bits, 14);
+META_AT(vp9_scaled_16_high, reserved, 15);
+META_SIZE(vp9_scaled_16_high, 16);
+
+int daedalus_append_vp9_scaled_16_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_16_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_16_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_16_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_16_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_16_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_32, dst_off, 0);
+META_AT(vp9_scaled_32, src_off, 4);
+META_AT(vp9_scaled_32, filter, 8);
+META_AT(vp9_scaled_32, mx, 9);
+META_AT(vp9_scaled_32, my, 10);
+META_AT(vp9_scaled_32, dx, 11);
+META_AT(vp9_scaled_32, dy, 12);
+META_AT(vp9_scaled_32, rows, 13);
+META_AT(vp9_scaled_32, reserved, 14);
+META_SIZE(vp9_scaled_32, 16);
+
+int daedalus_append_vp9_scaled_32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_32"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_32_avg, dst_off, 0);
+META_AT(vp9_scaled_32_avg, src_off, 4);
+META_AT(vp9_scaled_32_avg, filter, 8);
+META_AT(vp9_scaled_32_avg, mx, 9);
+META_AT(vp9_scaled_32_avg, my, 10);
+META_AT(vp9_scaled_32_avg, dx, 11);
+META_AT(vp9_scaled_32_avg, dy, 12);
+META_AT(vp9_scaled_32_avg, rows, 13);
+META_AT(vp9_scaled_32_avg, reserved, 14);
+META_SIZE(vp9_scaled_32_avg, 16);
+
+int daedalus_append_vp9_scaled_32_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_32_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_32_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_32_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_32_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_32_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_32_avg_high, dst_off, 0);
+META_AT(vp9_scaled_32_avg_high, src_off, 4);
+META_AT(vp9_scaled_32_avg_high, filter, 8);
+META_AT(vp9_scaled_32_avg_high, mx, 9);
+META_AT(vp9_scaled_32_avg_high, my, 10);
+META_AT(vp9_scaled_32_avg_high, dx, 11);
+META_AT(vp9_scaled_32_avg_high, dy, 12);
+META_AT(vp9_scaled_32_avg_high, rows, 13);
+META_AT(vp9_scaled_32_avg_high, bits, 14);
+META_AT(vp9_scaled_32_avg_high, reserved, 15);
+META_SIZE(vp9_scaled_32_avg_high, 16);
+
+int daedalus_append_vp9_scaled_32_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_32_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_32_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_32_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_32_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_32_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      src, src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_32_high, dst_off, 0);
+META_AT(vp9_scaled_32_high, src_off, 4);
+META_AT(vp9_scaled_32_high, filter, 8);
+META_AT(vp9_scaled_32_high, mx, 9);
+META_AT(vp9_scaled_32_high, my, 10);
+META_AT(vp9_scaled_32_high, dx, 11);
+META_AT(vp9_scaled_32_high, dy, 12);
+META_AT(vp9_scaled_32_high, rows, 13);
+META_AT(vp9_scaled_32_high, bits, 14);
+META_AT(vp9_scaled_32_high, reserved, 15);
+META_SIZE(vp9_scaled_32_high, 16);
+
+int daedalus_append_vp9_scaled_32_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_32_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_32_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_32_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_32_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_32_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_4, dst_off, 0);
+META_AT(vp9_scaled_4, src_off, 4);
+META_AT(vp9_scaled_4, filter, 8);
+META_AT(vp9_scaled_4, mx, 9);
+META_AT(vp9_scaled_4, my, 10);
+META_AT(vp9_scaled_4, dx, 11);
+META_AT(vp9_scaled_4, dy, 12);
+META_AT(vp9_scaled_4, rows, 13);
+META_AT(vp9_scaled_4, reserved, 14);
+META_SIZE(vp9_scaled_4, 16);
+
+int daedalus_append_vp9_scaled_4(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_scaled_4(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_4"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_4_avg, dst_off, 0);
+META_AT(vp9_scaled_4_avg, src_off, 4);
+META_AT(vp9_scaled_4_avg, filter, 8);
+META_AT(vp9_scaled_4_avg, mx, 9);
+META_AT(vp9_scaled_4_avg, my, 10);
+META_AT(vp9_scaled_4_avg, dx, 11);
+META_AT(vp9_scaled_4_avg, dy, 12);
+META_AT(vp9_scaled_4_avg, rows, 13);
+META_AT(vp9_scaled_4_avg, reserved, 14);
+META_SIZE(vp9_scaled_4_avg, 16);
+
+int daedalus_append_vp9_scaled_4_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_4_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_4_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_4_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_4_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_4_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_4_avg_high, dst_off, 0);
+META_AT(vp9_scaled_4_avg_high, src_off, 4);
+META_AT(vp9_scaled_4_avg_high, filter, 8);
+META_AT(vp9_scaled_4_avg_high, mx, 9);
+META_AT(vp9_scaled_4_avg_high, my, 10);
+META_AT(vp9_scaled_4_avg_high, dx, 11);
+META_AT(vp9_scaled_4_avg_high, dy, 12);
+META_AT(vp9_scaled_4_avg_high, rows, 13);
+META_AT(vp9_scaled_4_avg_high, bits, 14);
+META_AT(vp9_scaled_4_avg_high, reserved, 15);
+META_SIZE(vp9_scaled_4_avg_high, 16);
+
+int daedalus_append_vp9_scaled_4_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_4_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_4_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_4_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_4_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_4_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      src, src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_4_high, dst_off, 0);
+META_AT(vp9_scaled_4_high, src_off, 4);
+META_AT(vp9_scaled_4_high, filter, 8);
+META_AT(vp9_scaled_4_high, mx, 9);
+META_AT(vp9_scaled_4_high, my, 10);
+META_AT(vp9_scaled_4_high, dx, 11);
+META_AT(vp9_scaled_4_high, dy, 12);
+META_AT(vp9_scaled_4_high, rows, 13);
+META_AT(vp9_scaled_4_high, bits, 14);
+META_AT(vp9_scaled_4_high, reserved, 15);
+META_SIZE(vp9_scaled_4_high, 16);
+
+int daedalus_append_vp9_scaled_4_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_4_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_4_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_4_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_4_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_4_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_64, dst_off, 0);
+META_AT(vp9_scaled_64, src_off, 4);
+META_AT(vp9_scaled_64, filter, 8);
+META_AT(vp9_scaled_64, mx, 9);
+META_AT(vp9_scaled_64, my, 10);
+META_AT(vp9_scaled_64, dx, 11);
+META_AT(vp9_scaled_64, dy, 12);
+META_AT(vp9_scaled_64, rows, 13);
+META_AT(vp9_scaled_64, reserved, 14);
+META_SIZE(vp9_scaled_64, 16);
+
+int daedalus_append_vp9_scaled_64(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_64"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_64(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_64"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_64(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_64_avg, dst_off, 0);
+META_AT(vp9_scaled_64_avg, src_off, 4);
+META_AT(vp9_scaled_64_avg, filter, 8);
+META_AT(vp9_scaled_64_avg, mx, 9);
+META_AT(vp9_scaled_64_avg, my, 10);
+META_AT(vp9_scaled_64_avg, dx, 11);
+META_AT(vp9_scaled_64_avg, dy, 12);
+META_AT(vp9_scaled_64_avg, rows, 13);
+META_AT(vp9_scaled_64_avg, reserved, 14);
+META_SIZE(vp9_scaled_64_avg, 16);
+
+int daedalus_append_vp9_scaled_64_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_64_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_64_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_64_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_64_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_64_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_64_avg_high, dst_off, 0);
+META_AT(vp9_scaled_64_avg_high, src_off, 4);
+META_AT(vp9_scaled_64_avg_high, filter, 8);
+META_AT(vp9_scaled_64_avg_high, mx, 9);
+META_AT(vp9_scaled_64_avg_high, my, 10);
+META_AT(vp9_scaled_64_avg_high, dx, 11);
+META_AT(vp9_scaled_64_avg_high, dy, 12);
+META_AT(vp9_scaled_64_avg_high, rows, 13);
+META_AT(vp9_scaled_64_avg_high, bits, 14);
+META_AT(vp9_scaled_64_avg_high, reserved, 15);
+META_SIZE(vp9_scaled_64_avg_high, 16);
+
+int daedalus_append_vp9_scaled_64_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_64_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_64_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_64_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_64_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_64_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      src, src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_64_high, dst_off, 0);
+META_AT(vp9_scaled_64_high, src_off, 4);
+META_AT(vp9_scaled_64_high, filter, 8);
+META_AT(vp9_scaled_64_high, mx, 9);
+META_AT(vp9_scaled_64_high, my, 10);
+META_AT(vp9_scaled_64_high, dx, 11);
+META_AT(vp9_scaled_64_high, dy, 12);
+META_AT(vp9_scaled_64_high, rows, 13);
+META_AT(vp9_scaled_64_high, bits, 14);
+META_AT(vp9_scaled_64_high, reserved, 15);
+META_SIZE(vp9_scaled_64_high, 16);
+
+int daedalus_append_vp9_scaled_64_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_64_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_64_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_64_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_64_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_64_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_8, dst_off, 0);
+META_AT(vp9_scaled_8, src_off, 4);
+META_AT(vp9_scaled_8, filter, 8);
+META_AT(vp9_scaled_8, mx, 9);
+META_AT(vp9_scaled_8, my, 10);
+META_AT(vp9_scaled_8, dx, 11);
+META_AT(vp9_scaled_8, dy, 12);
+META_AT(vp9_scaled_8, rows, 13);
+META_AT(vp9_scaled_8, reserved, 14);
+META_SIZE(vp9_scaled_8, 16);
+
+int daedalus_append_vp9_scaled_8(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_scaled_8(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_8"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_8(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_8_avg, dst_off, 0);
+META_AT(vp9_scaled_8_avg, src_off, 4);
+META_AT(vp9_scaled_8_avg, filter, 8);
+META_AT(vp9_scaled_8_avg, mx, 9);
+META_AT(vp9_scaled_8_avg, my, 10);
+META_AT(vp9_scaled_8_avg, dx, 11);
+META_AT(vp9_scaled_8_avg, dy, 12);
+META_AT(vp9_scaled_8_avg, rows, 13);
+META_AT(vp9_scaled_8_avg, reserved, 14);
+META_SIZE(vp9_scaled_8_avg, 16);
+
+int daedalus_append_vp9_scaled_8_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_8_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_8_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_8_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_8_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_8_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_8_avg_high, dst_off, 0);
+META_AT(vp9_scaled_8_avg_high, src_off, 4);
+META_AT(vp9_scaled_8_avg_high, filter, 8);
+META_AT(vp9_scaled_8_avg_high, mx, 9);
+META_AT(vp9_scaled_8_avg_high, my, 10);
+META_AT(vp9_scaled_8_avg_high, dx, 11);
+META_AT(vp9_scaled_8_avg_high, dy, 12);
+META_AT(vp9_scaled_8_avg_high, rows, 13);
+META_AT(vp9_scaled_8_avg_high, bits, 14);
+META_AT(vp9_scaled_8_avg_high, reserved, 15);
+META_SIZE(vp9_scaled_8_avg_high, 16);
+
+int daedalus_append_vp9_scaled_8_avg_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_8_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_8_avg_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_8_avg_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_8_avg_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_8_avg_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      src, src_stride, n_blocks, meta);
+}
+
+META_AT(vp9_scaled_8_high, dst_off, 0);
+META_AT(vp9_scaled_8_high, src_off, 4);
+META_AT(vp9_scaled_8_high, filter, 8);
+META_AT(vp9_scaled_8_high, mx, 9);
+META_AT(vp9_scaled_8_high, my, 10);
+META_AT(vp9_scaled_8_high, dx, 11);
+META_AT(vp9_scaled_8_high, dy, 12);
+META_AT(vp9_scaled_8_high, rows, 13);
+META_AT(vp9_scaled_8_high, bits, 14);
+META_AT(vp9_scaled_8_high, reserved, 15);
+META_SIZE(vp9_scaled_8_high, 16);
+
+int daedalus_append_vp9_scaled_8_high(daedalus_batch *batch, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_scaled_8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_scaled_8_high(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride,
+    size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_scaled_8_high"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_scaled_8_high(daedalus_ctx *ctx, uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_scaled_8_high_meta *meta) {
+  return daedalus_dispatch_vp9_scaled_8_high(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }

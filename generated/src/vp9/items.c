@@ -44,6 +44,45 @@ void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
   }
 }
 
+static inline int class_of_vp9_avg16_high(const daedalus_vp9_avg16_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg16_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg16_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg16_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg16_high__vector_rows8,
+          daedalus_items_vp9_avg16_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg16_high__vector_full,
+          daedalus_items_vp9_avg16_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_avg32(const daedalus_vp9_avg32_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -78,6 +117,45 @@ void daedalus_items_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_avg32_high(const daedalus_vp9_avg32_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg32_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg32_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg32_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg32_high__vector_rows8,
+          daedalus_items_vp9_avg32_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg32_high__vector_full,
+          daedalus_items_vp9_avg32_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -130,6 +208,53 @@ void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
   }
 }
 
+static inline int class_of_vp9_avg4_high(const daedalus_vp9_avg4_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_avg4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg4_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg4_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg4_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg4_high__vector_rows8_x2,
+          daedalus_items_vp9_avg4_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg4_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg4_high__vector_rows4,
+          daedalus_items_vp9_avg4_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg4_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg4_high__vector_full,
+          daedalus_items_vp9_avg4_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_avg64(const daedalus_vp9_avg64_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -164,6 +289,45 @@ void daedalus_items_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_avg64_high(const daedalus_vp9_avg64_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg64_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg64_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg64_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg64_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg64_high__vector_rows8,
+          daedalus_items_vp9_avg64_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg64_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg64_high__vector_full,
+          daedalus_items_vp9_avg64_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -216,6 +380,53 @@ void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
   }
 }
 
+static inline int class_of_vp9_avg8_high(const daedalus_vp9_avg8_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_avg8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg8_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg8_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg8_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg8_high__vector_rows8,
+          daedalus_items_vp9_avg8_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg8_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg8_high__vector_rows4,
+          daedalus_items_vp9_avg8_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_avg8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_avg8_high__vector_full,
+          daedalus_items_vp9_avg8_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_copy16(const daedalus_vp9_copy16_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -255,6 +466,45 @@ void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
   }
 }
 
+static inline int class_of_vp9_copy16_high(const daedalus_vp9_copy16_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy16_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy16_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy16_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy16_high__vector_rows8,
+          daedalus_items_vp9_copy16_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy16_high__vector_full,
+          daedalus_items_vp9_copy16_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_copy32(const daedalus_vp9_copy32_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -289,6 +539,45 @@ void daedalus_items_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy32_high(const daedalus_vp9_copy32_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy32_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy32_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy32_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy32_high__vector_rows8,
+          daedalus_items_vp9_copy32_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy32_high__vector_full,
+          daedalus_items_vp9_copy32_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -341,6 +630,53 @@ void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
   }
 }
 
+static inline int class_of_vp9_copy4_high(const daedalus_vp9_copy4_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_copy4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy4_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy4_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy4_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy4_high__vector_rows8_x2,
+          daedalus_items_vp9_copy4_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy4_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy4_high__vector_rows4,
+          daedalus_items_vp9_copy4_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy4_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy4_high__vector_full,
+          daedalus_items_vp9_copy4_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_copy64(const daedalus_vp9_copy64_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -375,6 +711,45 @@ void daedalus_items_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy64_high(const daedalus_vp9_copy64_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy64_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy64_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy64_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy64_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy64_high__vector_rows8,
+          daedalus_items_vp9_copy64_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy64_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy64_high__vector_full,
+          daedalus_items_vp9_copy64_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -427,6 +802,53 @@ void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
   }
 }
 
+static inline int class_of_vp9_copy8_high(const daedalus_vp9_copy8_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_copy8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy8_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy8_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy8_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy8_high__vector_rows8,
+          daedalus_items_vp9_copy8_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy8_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy8_high__vector_rows4,
+          daedalus_items_vp9_copy8_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_copy8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_copy8_high__vector_full,
+          daedalus_items_vp9_copy8_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_iadst16__neon_full,
@@ -439,6 +861,24 @@ void daedalus_clearing_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptr
   DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst16__neon_full,
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst16__vector_full,
       daedalus_clearing_items_vp9_iadst16__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks);
+}
+
+void daedalus_items_vp9_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst16_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst16_high__vector_full,
+      daedalus_items_vp9_iadst16_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst16_high__vector_full,
+      daedalus_clearing_items_vp9_iadst16_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 void daedalus_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -456,6 +896,24 @@ void daedalus_clearing_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stri
       n_blocks);
 }
 
+void daedalus_items_vp9_iadst16_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst16_idct16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst16_idct16_high__vector_full,
+      daedalus_items_vp9_iadst16_idct16_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst16_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst16_idct16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst16_idct16_high__vector_full,
+      daedalus_clearing_items_vp9_iadst16_idct16_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
+}
+
 void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_iadst4__neon_full_x2,
@@ -468,6 +926,24 @@ void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrd
   DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst4__neon_full_x2,
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst4__vector_full_x2,
       daedalus_clearing_items_vp9_iadst4__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks);
+}
+
+void daedalus_items_vp9_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst4_high__vector_full_x2,
+      daedalus_items_vp9_iadst4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst4_high__vector_full_x2,
+      daedalus_clearing_items_vp9_iadst4_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -485,6 +961,24 @@ void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride
       n_blocks);
 }
 
+void daedalus_items_vp9_iadst4_idct4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst4_idct4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst4_idct4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst4_idct4_high__vector_full_x2,
+      daedalus_items_vp9_iadst4_idct4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst4_idct4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst4_idct4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst4_idct4_high__vector_full_x2,
+      daedalus_clearing_items_vp9_iadst4_idct4_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
+}
+
 void daedalus_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_iadst8__neon_full,
@@ -497,6 +991,24 @@ void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrd
   DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst8__neon_full,
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst8__vector_full,
       daedalus_clearing_items_vp9_iadst8__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks);
+}
+
+void daedalus_items_vp9_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst8_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst8_high__vector_full,
+      daedalus_items_vp9_iadst8_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst8_high__vector_full,
+      daedalus_clearing_items_vp9_iadst8_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -512,6 +1024,24 @@ void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst8_idct8__vector_full,
       daedalus_clearing_items_vp9_iadst8_idct8__c_full))(dst, dst_stride, dst_step, coeffs,
       n_blocks);
+}
+
+void daedalus_items_vp9_iadst8_idct8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iadst8_idct8_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iadst8_idct8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iadst8_idct8_high__vector_full,
+      daedalus_items_vp9_iadst8_idct8_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_iadst8_idct8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iadst8_idct8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iadst8_idct8_high__vector_full,
+      daedalus_clearing_items_vp9_iadst8_idct8_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 static inline int class_of_vp9_idct16(const daedalus_vp9_idct16_meta *meta) {
@@ -609,6 +1139,102 @@ void daedalus_clearing_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrd
   }
 }
 
+static inline int class_of_vp9_idct16_high(const daedalus_vp9_idct16_high_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  if (eob >= 2 && eob <= 10) {
+    return 1;
+  }
+  if (eob >= 11 && eob <= 38) {
+    return 2;
+  }
+  return 3;
+}
+
+void daedalus_items_vp9_idct16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct16_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct16_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct16_high__vector_dc,
+          daedalus_items_vp9_idct16_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_high__neon_eob10,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct16_high__vector_eob10,
+          daedalus_items_vp9_idct16_high__c_eob10))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else if (n_class == 2) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_high__neon_eob38,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct16_high__vector_eob38,
+          daedalus_items_vp9_idct16_high__c_eob38))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct16_high__vector_full,
+          daedalus_items_vp9_idct16_high__c_full))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 256;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct16_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct16_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct16_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_high__vector_dc,
+          daedalus_clearing_items_vp9_idct16_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct16_high__neon_eob10,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_high__vector_eob10,
+          daedalus_clearing_items_vp9_idct16_high__c_eob10))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    } else if (n_class == 2) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct16_high__neon_eob38,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_high__vector_eob38,
+          daedalus_clearing_items_vp9_idct16_high__c_eob38))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_high__vector_full,
+          daedalus_clearing_items_vp9_idct16_high__c_full))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 256;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 void daedalus_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_iadst16__neon_full,
@@ -622,6 +1248,24 @@ void daedalus_clearing_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stri
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_iadst16__vector_full,
       daedalus_clearing_items_vp9_idct16_iadst16__c_full))(dst, dst_stride, dst_step, coeffs,
       n_blocks);
+}
+
+void daedalus_items_vp9_idct16_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_idct16_iadst16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct16_iadst16_high__vector_full,
+      daedalus_items_vp9_idct16_iadst16_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_idct16_iadst16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct16_iadst16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct16_iadst16_high__vector_full,
+      daedalus_clearing_items_vp9_idct16_iadst16_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 static inline int class_of_vp9_idct32(const daedalus_vp9_idct32_meta *meta) {
@@ -719,6 +1363,102 @@ void daedalus_clearing_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, ptrd
   }
 }
 
+static inline int class_of_vp9_idct32_high(const daedalus_vp9_idct32_high_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  if (eob >= 2 && eob <= 34) {
+    return 1;
+  }
+  if (eob >= 35 && eob <= 135) {
+    return 2;
+  }
+  return 3;
+}
+
+void daedalus_items_vp9_idct32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct32_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct32_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct32_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct32_high__vector_dc,
+          daedalus_items_vp9_idct32_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct32_high__neon_eob34,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct32_high__vector_eob34,
+          daedalus_items_vp9_idct32_high__c_eob34))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else if (n_class == 2) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct32_high__neon_eob135,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct32_high__vector_eob135,
+          daedalus_items_vp9_idct32_high__c_eob135))(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct32_high__vector_full,
+          daedalus_items_vp9_idct32_high__c_full))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 1024;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct32_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct32_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct32_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct32_high__vector_dc,
+          daedalus_clearing_items_vp9_idct32_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct32_high__neon_eob34,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct32_high__vector_eob34,
+          daedalus_clearing_items_vp9_idct32_high__c_eob34))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    } else if (n_class == 2) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct32_high__neon_eob135,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct32_high__vector_eob135,
+          daedalus_clearing_items_vp9_idct32_high__c_eob135))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct32_high__vector_full,
+          daedalus_clearing_items_vp9_idct32_high__c_full))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 1024;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_idct4(const daedalus_vp9_idct4_meta *meta) {
   const int32_t eob = meta->eob;
   if (eob == 1) {
@@ -787,6 +1527,76 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
   }
 }
 
+static inline int class_of_vp9_idct4_high(const daedalus_vp9_idct4_high_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_idct4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct4_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct4_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct4_high__neon_dc_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct4_high__vector_dc_x2,
+          daedalus_items_vp9_idct4_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct4_high__neon_full_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct4_high__vector_full_x2,
+          daedalus_items_vp9_idct4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 16;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct4_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct4_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct4_high__neon_dc_x2,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct4_high__vector_dc_x2,
+          daedalus_clearing_items_vp9_idct4_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct4_high__neon_full_x2,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct4_high__vector_full_x2,
+          daedalus_clearing_items_vp9_idct4_high__c_full))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 16;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_idct4_iadst4__neon_full_x2,
@@ -800,6 +1610,24 @@ void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride
       DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2,
       daedalus_clearing_items_vp9_idct4_iadst4__c_full))(dst, dst_stride, dst_step, coeffs,
       n_blocks);
+}
+
+void daedalus_items_vp9_idct4_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_iadst4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_idct4_iadst4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct4_iadst4_high__vector_full_x2,
+      daedalus_items_vp9_idct4_iadst4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_idct4_iadst4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct4_iadst4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct4_iadst4_high__vector_full_x2,
+      daedalus_clearing_items_vp9_idct4_iadst4_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
 }
 
 static inline int class_of_vp9_idct8(const daedalus_vp9_idct8_meta *meta) {
@@ -883,11 +1711,87 @@ void daedalus_clearing_items_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
   }
 }
 
-void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int32_t *coeffs, size_t n_blocks) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_idct8_10__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct8_10__vector_full,
-      daedalus_items_vp9_idct8_10__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks);
+static inline int class_of_vp9_idct8_high(const daedalus_vp9_idct8_high_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  if (eob >= 2 && eob <= 12) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_idct8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct8_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct8_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct8_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct8_high__vector_dc,
+          daedalus_items_vp9_idct8_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct8_high__neon_eob12,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct8_high__vector_eob12,
+          daedalus_items_vp9_idct8_high__c_eob12))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_idct8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct8_high__vector_full,
+          daedalus_items_vp9_idct8_high__c_full))(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 64;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct8_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct8_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct8_high__neon_dc,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct8_high__vector_dc,
+          daedalus_clearing_items_vp9_idct8_high__c_dc))(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct8_high__neon_eob12,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct8_high__vector_eob12,
+          daedalus_clearing_items_vp9_idct8_high__c_eob12))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct8_high__vector_full,
+          daedalus_clearing_items_vp9_idct8_high__c_full))(dst, dst_stride, dst_step, coeffs,
+          n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    coeffs += n_run * 64;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
 }
 
 void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -905,6 +1809,854 @@ void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride
       n_blocks);
 }
 
+void daedalus_items_vp9_idct8_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_iadst8_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_idct8_iadst8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_idct8_iadst8_high__vector_full,
+      daedalus_items_vp9_idct8_iadst8_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
+}
+
+void daedalus_clearing_items_vp9_idct8_iadst8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_idct8_iadst8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_idct8_iadst8_high__vector_full,
+      daedalus_clearing_items_vp9_idct8_iadst8_high__c_full))(dst, dst_stride, dst_step, coeffs,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_intra_dc16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc16__vector_full,
+      daedalus_items_vp9_intra_dc16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc16_high__vector_full,
+      daedalus_items_vp9_intra_dc16_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc32__vector_full,
+      daedalus_items_vp9_intra_dc32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc32_high__vector_full,
+      daedalus_items_vp9_intra_dc32_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc4__vector_full,
+      daedalus_items_vp9_intra_dc4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc4_high__vector_full,
+      daedalus_items_vp9_intra_dc4_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc8__vector_full,
+      daedalus_items_vp9_intra_dc8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc8_high__vector_full,
+      daedalus_items_vp9_intra_dc8_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge16__vector_full,
+      daedalus_items_vp9_intra_dc_edge16__c_full))(dst, dst_stride, dst_step, edge, edge_stride,
+      edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge16_high__vector_full,
+      daedalus_items_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, dst_step, edge,
+      edge_stride, edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge32__vector_full,
+      daedalus_items_vp9_intra_dc_edge32__c_full))(dst, dst_stride, dst_step, edge, edge_stride,
+      edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge32_high__vector_full,
+      daedalus_items_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, dst_step, edge,
+      edge_stride, edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge4__vector_full,
+      daedalus_items_vp9_intra_dc_edge4__c_full))(dst, dst_stride, dst_step, edge, edge_stride,
+      edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge4_high__vector_full,
+      daedalus_items_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, dst_step, edge,
+      edge_stride, edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge8__vector_full,
+      daedalus_items_vp9_intra_dc_edge8__c_full))(dst, dst_stride, dst_step, edge, edge_stride,
+      edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_edge8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_edge8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_edge8_high__vector_full,
+      daedalus_items_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, dst_step, edge,
+      edge_stride, edge_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_dc_none16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_blocks, const daedalus_vp9_intra_dc_none16_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none16__vector_full,
+      daedalus_items_vp9_intra_dc_none16__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none16_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none16_high__vector_full,
+      daedalus_items_vp9_intra_dc_none16_high__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_blocks, const daedalus_vp9_intra_dc_none32_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none32__vector_full,
+      daedalus_items_vp9_intra_dc_none32__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none32_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none32_high__vector_full,
+      daedalus_items_vp9_intra_dc_none32_high__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_blocks, const daedalus_vp9_intra_dc_none4_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none4__vector_full,
+      daedalus_items_vp9_intra_dc_none4__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none4_high__vector_full,
+      daedalus_items_vp9_intra_dc_none4_high__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_blocks, const daedalus_vp9_intra_dc_none8_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none8__vector_full,
+      daedalus_items_vp9_intra_dc_none8__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_dc_none8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none8_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_dc_none8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_dc_none8_high__vector_full,
+      daedalus_items_vp9_intra_dc_none8_high__c_full))(dst, dst_stride, dst_step, n_blocks, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_intra_down_left16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left16__vector_full,
+      daedalus_items_vp9_intra_down_left16__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left16_high__vector_full,
+      daedalus_items_vp9_intra_down_left16_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left32__vector_full,
+      daedalus_items_vp9_intra_down_left32__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left32_high__vector_full,
+      daedalus_items_vp9_intra_down_left32_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left4__vector_full,
+      daedalus_items_vp9_intra_down_left4__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left4_high__vector_full,
+      daedalus_items_vp9_intra_down_left4_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left8__vector_full,
+      daedalus_items_vp9_intra_down_left8__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_left8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_left8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_left8_high__vector_full,
+      daedalus_items_vp9_intra_down_left8_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right16__vector_full,
+      daedalus_items_vp9_intra_down_right16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right16_high__vector_full,
+      daedalus_items_vp9_intra_down_right16_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right32__vector_full,
+      daedalus_items_vp9_intra_down_right32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right32_high__vector_full,
+      daedalus_items_vp9_intra_down_right32_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right4__vector_full,
+      daedalus_items_vp9_intra_down_right4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right4_high__vector_full,
+      daedalus_items_vp9_intra_down_right4_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right8__vector_full,
+      daedalus_items_vp9_intra_down_right8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_down_right8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_down_right8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_down_right8_high__vector_full,
+      daedalus_items_vp9_intra_down_right8_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor16__vector_full,
+      daedalus_items_vp9_intra_hor16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor16_high__vector_full,
+      daedalus_items_vp9_intra_hor16_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor32__vector_full,
+      daedalus_items_vp9_intra_hor32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor32_high__vector_full,
+      daedalus_items_vp9_intra_hor32_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor4__vector_full,
+      daedalus_items_vp9_intra_hor4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor4_high__vector_full,
+      daedalus_items_vp9_intra_hor4_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor8__vector_full,
+      daedalus_items_vp9_intra_hor8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor8_high__vector_full,
+      daedalus_items_vp9_intra_hor8_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down16__vector_full,
+      daedalus_items_vp9_intra_hor_down16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down16_high__vector_full,
+      daedalus_items_vp9_intra_hor_down16_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down32__vector_full,
+      daedalus_items_vp9_intra_hor_down32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down32_high__vector_full,
+      daedalus_items_vp9_intra_hor_down32_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down4__vector_full,
+      daedalus_items_vp9_intra_hor_down4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down4_high__vector_full,
+      daedalus_items_vp9_intra_hor_down4_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down8__vector_full,
+      daedalus_items_vp9_intra_hor_down8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_down8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_down8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_down8_high__vector_full,
+      daedalus_items_vp9_intra_hor_down8_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up16__vector_full,
+      daedalus_items_vp9_intra_hor_up16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up16_high__vector_full,
+      daedalus_items_vp9_intra_hor_up16_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up32__vector_full,
+      daedalus_items_vp9_intra_hor_up32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up32_high__vector_full,
+      daedalus_items_vp9_intra_hor_up32_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up4__vector_full,
+      daedalus_items_vp9_intra_hor_up4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up4_high__vector_full,
+      daedalus_items_vp9_intra_hor_up4_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up8__vector_full,
+      daedalus_items_vp9_intra_hor_up8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_hor_up8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_hor_up8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_hor_up8_high__vector_full,
+      daedalus_items_vp9_intra_hor_up8_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_tm16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm16__vector_full,
+      daedalus_items_vp9_intra_tm16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_tm16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm16_high__vector_full,
+      daedalus_items_vp9_intra_tm16_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_intra_tm32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm32__vector_full,
+      daedalus_items_vp9_intra_tm32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_tm32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm32_high__vector_full,
+      daedalus_items_vp9_intra_tm32_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_intra_tm4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm4__vector_full,
+      daedalus_items_vp9_intra_tm4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_tm4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm4_high__vector_full,
+      daedalus_items_vp9_intra_tm4_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_intra_tm8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm8__vector_full,
+      daedalus_items_vp9_intra_tm8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_tm8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint16_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_tm8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_tm8_high__vector_full,
+      daedalus_items_vp9_intra_tm8_high__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_intra_vert16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert16__vector_full,
+      daedalus_items_vp9_intra_vert16__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert16_high__vector_full,
+      daedalus_items_vp9_intra_vert16_high__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert32__vector_full,
+      daedalus_items_vp9_intra_vert32__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert32_high__vector_full,
+      daedalus_items_vp9_intra_vert32_high__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert4__vector_full,
+      daedalus_items_vp9_intra_vert4__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert4_high__vector_full,
+      daedalus_items_vp9_intra_vert4_high__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert8__vector_full,
+      daedalus_items_vp9_intra_vert8__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert8_high__vector_full,
+      daedalus_items_vp9_intra_vert8_high__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left16__vector_full,
+      daedalus_items_vp9_intra_vert_left16__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left16_high__vector_full,
+      daedalus_items_vp9_intra_vert_left16_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left32__vector_full,
+      daedalus_items_vp9_intra_vert_left32__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left32_high__vector_full,
+      daedalus_items_vp9_intra_vert_left32_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left4__vector_full,
+      daedalus_items_vp9_intra_vert_left4__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left4_high__vector_full,
+      daedalus_items_vp9_intra_vert_left4_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left8__vector_full,
+      daedalus_items_vp9_intra_vert_left8__c_full))(dst, dst_stride, dst_step, top, top_stride,
+      top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_left8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_left8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_left8_high__vector_full,
+      daedalus_items_vp9_intra_vert_left8_high__c_full))(dst, dst_stride, dst_step, top,
+      top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right16__vector_full,
+      daedalus_items_vp9_intra_vert_right16__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right16_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right16_high__vector_full,
+      daedalus_items_vp9_intra_vert_right16_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right32__vector_full,
+      daedalus_items_vp9_intra_vert_right32__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right32_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right32_high__vector_full,
+      daedalus_items_vp9_intra_vert_right32_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right4__vector_full,
+      daedalus_items_vp9_intra_vert_right4__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right4_high__vector_full,
+      daedalus_items_vp9_intra_vert_right4_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step, const uint8_t *top,
+    ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right8__vector_full,
+      daedalus_items_vp9_intra_vert_right8__c_full))(dst, dst_stride, dst_step, left, left_stride,
+      left_step, top, top_stride, top_step, n_blocks);
+}
+
+void daedalus_items_vp9_intra_vert_right8_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_intra_vert_right8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_intra_vert_right8_high__vector_full,
+      daedalus_items_vp9_intra_vert_right8_high__c_full))(dst, dst_stride, dst_step, left,
+      left_stride, left_step, top, top_stride, top_step, n_blocks);
+}
+
 void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_iwht4__neon_full_x2,
@@ -919,23 +2671,62 @@ void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
       daedalus_clearing_items_vp9_iwht4__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks);
 }
 
-void daedalus_items_vp9_lpf16_10_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_10_h__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_10_h__vector_full_early,
-      daedalus_items_vp9_lpf16_10_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+void daedalus_items_vp9_iwht4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_iwht4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_iwht4_high__vector_full_x2,
+      daedalus_items_vp9_iwht4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks, meta,
+      meta_step);
 }
 
-void daedalus_items_vp9_lpf16_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step) {
-  daedalus_items_vp9_lpf16_10_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+void daedalus_clearing_items_vp9_iwht4_high(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta,
+    size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_clearing_items_vp9_iwht4_high__neon_full_x2,
+      DAEDALUS_VECTORS_OR(daedalus_clearing_items_vp9_iwht4_high__vector_full_x2,
+      daedalus_clearing_items_vp9_iwht4_high__c_full))(dst, dst_stride, dst_step, coeffs, n_blocks,
+      meta, meta_step);
 }
 
-void daedalus_items_vp9_lpf16_10_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_10_v__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_10_v__vector_full_early,
-      daedalus_items_vp9_lpf16_10_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+void daedalus_items_vp9_lpf1616_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_h__vector_full,
+      daedalus_items_vp9_lpf1616_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf1616(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf1616_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf1616_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_h__vector_full,
+      daedalus_items_vp9_lpf1616_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf1616_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf1616_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf1616_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_v__vector_full,
+      daedalus_items_vp9_lpf1616_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf1616_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_v__vector_full,
+      daedalus_items_vp9_lpf1616_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf16_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -950,11 +2741,112 @@ void daedalus_items_vp9_lpf16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
   daedalus_items_vp9_lpf16_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
+void daedalus_items_vp9_lpf16_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_h__vector_full_early,
+      daedalus_items_vp9_lpf16_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf16_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf16_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_v__vector_full_early,
+      daedalus_items_vp9_lpf16_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
 void daedalus_items_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta, size_t meta_step) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_v__neon_full_branch_early,
       DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_v__vector_full_branch_early,
       daedalus_items_vp9_lpf16_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf44_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_h__vector_full,
+      daedalus_items_vp9_lpf44_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf44(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf44_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf44_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_h__vector_full,
+      daedalus_items_vp9_lpf44_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf44_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf44_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf44_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_v__vector_full,
+      daedalus_items_vp9_lpf44_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf44_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_v__vector_full,
+      daedalus_items_vp9_lpf44_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf48_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_h__vector_full,
+      daedalus_items_vp9_lpf48_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf48(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf48_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf48_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_h__vector_full,
+      daedalus_items_vp9_lpf48_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf48_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf48_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf48_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_v__vector_full,
+      daedalus_items_vp9_lpf48_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf48_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_v__vector_full,
+      daedalus_items_vp9_lpf48_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf4_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -969,11 +2861,110 @@ void daedalus_items_vp9_lpf4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
   daedalus_items_vp9_lpf4_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
+void daedalus_items_vp9_lpf4_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf4_high_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf4_high_h__vector_full_early,
+      daedalus_items_vp9_lpf4_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf4_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf4_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf4_high_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf4_high_v__vector_full_early,
+      daedalus_items_vp9_lpf4_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
 void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step) {
   DAEDALUS_NEON_OR(daedalus_items_vp9_lpf4_v__neon_full_early,
       DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf4_v__vector_full_early,
       daedalus_items_vp9_lpf4_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf84_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_h__vector_full,
+      daedalus_items_vp9_lpf84_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf84(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf84_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf84_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_h__vector_full,
+      daedalus_items_vp9_lpf84_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf84_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf84_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf84_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_v__vector_full,
+      daedalus_items_vp9_lpf84_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf84_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_v__vector_full,
+      daedalus_items_vp9_lpf84_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf88_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_h__vector_full,
+      daedalus_items_vp9_lpf88_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf88(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf88_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf88_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_h__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_h__vector_full,
+      daedalus_items_vp9_lpf88_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf88_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf88_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf88_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_v__vector_full,
+      daedalus_items_vp9_lpf88_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
+      meta_step);
+}
+
+void daedalus_items_vp9_lpf88_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_v__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_v__vector_full,
+      daedalus_items_vp9_lpf88_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -986,6 +2977,25 @@ void daedalus_items_vp9_lpf8_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 void daedalus_items_vp9_lpf8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_h_meta *meta, size_t meta_step) {
   daedalus_items_vp9_lpf8_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf8_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_h__vector_full_early,
+      daedalus_items_vp9_lpf8_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta, size_t meta_step) {
+  daedalus_items_vp9_lpf8_high_h(dst, dst_stride, dst_step, n_edges, meta, meta_step);
+}
+
+void daedalus_items_vp9_lpf8_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_v__vector_full_early,
+      daedalus_items_vp9_lpf8_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1113,6 +3123,84 @@ void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
   }
 }
 
+static inline int class_of_vp9_mc_16h_avg_high(const daedalus_vp9_mc_16h_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16h_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16h_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16h_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16h_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16h_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_16h_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16h_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16h_avg_high__vector_full,
+          daedalus_items_vp9_mc_16h_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16h_high(const daedalus_vp9_mc_16h_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16h_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16h_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16h_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16h_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16h_high__vector_rows8,
+          daedalus_items_vp9_mc_16h_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16h_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16h_high__vector_full,
+          daedalus_items_vp9_mc_16h_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_16hv(const daedalus_vp9_mc_16hv_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t my = meta->my;
@@ -1233,6 +3321,84 @@ void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_
   }
 }
 
+static inline int class_of_vp9_mc_16hv_avg_high(const daedalus_vp9_mc_16hv_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16hv_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16hv_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16hv_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16hv_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_16hv_avg_high__c_rows8))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16hv_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16hv_avg_high__vector_full,
+          daedalus_items_vp9_mc_16hv_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16hv_high(const daedalus_vp9_mc_16hv_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16hv_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16hv_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16hv_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16hv_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16hv_high__vector_rows8,
+          daedalus_items_vp9_mc_16hv_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16hv_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16hv_high__vector_full,
+          daedalus_items_vp9_mc_16hv_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_16v(const daedalus_vp9_mc_16v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
@@ -1324,6 +3490,84 @@ void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16v_avg_high(const daedalus_vp9_mc_16v_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16v_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16v_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16v_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16v_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16v_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_16v_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16v_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16v_avg_high__vector_full,
+          daedalus_items_vp9_mc_16v_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16v_high(const daedalus_vp9_mc_16v_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_16v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16v_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16v_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16v_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16v_high__vector_rows8,
+          daedalus_items_vp9_mc_16v_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_16v_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_16v_high__vector_full,
+          daedalus_items_vp9_mc_16v_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -1442,6 +3686,84 @@ void daedalus_items_vp9_mc_32h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32h_avg_high(const daedalus_vp9_mc_32h_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32h_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32h_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32h_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32h_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32h_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_32h_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32h_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32h_avg_high__vector_full,
+          daedalus_items_vp9_mc_32h_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32h_high(const daedalus_vp9_mc_32h_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32h_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32h_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32h_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32h_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32h_high__vector_rows8,
+          daedalus_items_vp9_mc_32h_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32h_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32h_high__vector_full,
+          daedalus_items_vp9_mc_32h_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -1567,6 +3889,84 @@ void daedalus_items_vp9_mc_32hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_
   }
 }
 
+static inline int class_of_vp9_mc_32hv_avg_high(const daedalus_vp9_mc_32hv_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32hv_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32hv_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32hv_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32hv_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_32hv_avg_high__c_rows8))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32hv_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32hv_avg_high__vector_full,
+          daedalus_items_vp9_mc_32hv_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32hv_high(const daedalus_vp9_mc_32hv_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32hv_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32hv_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32hv_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32hv_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32hv_high__vector_rows8,
+          daedalus_items_vp9_mc_32hv_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32hv_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32hv_high__vector_full,
+          daedalus_items_vp9_mc_32hv_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_32v(const daedalus_vp9_mc_32v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
@@ -1658,6 +4058,84 @@ void daedalus_items_vp9_mc_32v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32v_avg_high(const daedalus_vp9_mc_32v_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32v_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32v_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32v_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32v_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32v_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_32v_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32v_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32v_avg_high__vector_full,
+          daedalus_items_vp9_mc_32v_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32v_high(const daedalus_vp9_mc_32v_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_32v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32v_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32v_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32v_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32v_high__vector_rows8,
+          daedalus_items_vp9_mc_32v_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_32v_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_32v_high__vector_full,
+          daedalus_items_vp9_mc_32v_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -1814,6 +4292,100 @@ void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4h_avg_high(const daedalus_vp9_mc_4h_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4h_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4h_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4h_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_avg_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_avg_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4h_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_4h_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_avg_high__vector_full,
+          daedalus_items_vp9_mc_4h_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4h_high(const daedalus_vp9_mc_4h_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4h_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4h_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4h_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4h_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_high__vector_rows4,
+          daedalus_items_vp9_mc_4h_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4h_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4h_high__vector_full,
+          daedalus_items_vp9_mc_4h_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -1977,6 +4549,100 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
   }
 }
 
+static inline int class_of_vp9_mc_4hv_avg_high(const daedalus_vp9_mc_4hv_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4hv_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4hv_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_avg_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_avg_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4hv_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_4hv_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_avg_high__vector_full,
+          daedalus_items_vp9_mc_4hv_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4hv_high(const daedalus_vp9_mc_4hv_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4hv_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4hv_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4hv_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4hv_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_high__vector_rows4,
+          daedalus_items_vp9_mc_4hv_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4hv_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4hv_high__vector_full,
+          daedalus_items_vp9_mc_4hv_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_4v(const daedalus_vp9_mc_4v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
@@ -2084,6 +4750,100 @@ void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4v_avg_high(const daedalus_vp9_mc_4v_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4v_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4v_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4v_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_avg_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_avg_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4v_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_4v_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_avg_high__vector_full,
+          daedalus_items_vp9_mc_4v_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4v_high(const daedalus_vp9_mc_4v_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4v_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4v_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_high__neon_rows8_x2,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_high__vector_rows8_x2,
+          daedalus_items_vp9_mc_4v_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_high__vector_rows4,
+          daedalus_items_vp9_mc_4v_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_4v_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_4v_high__vector_full,
+          daedalus_items_vp9_mc_4v_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -2202,6 +4962,84 @@ void daedalus_items_vp9_mc_64h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64h_avg_high(const daedalus_vp9_mc_64h_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64h_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64h_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64h_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64h_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64h_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_64h_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64h_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64h_avg_high__vector_full,
+          daedalus_items_vp9_mc_64h_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64h_high(const daedalus_vp9_mc_64h_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64h_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64h_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64h_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64h_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64h_high__vector_rows8,
+          daedalus_items_vp9_mc_64h_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64h_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64h_high__vector_full,
+          daedalus_items_vp9_mc_64h_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -2327,6 +5165,84 @@ void daedalus_items_vp9_mc_64hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_
   }
 }
 
+static inline int class_of_vp9_mc_64hv_avg_high(const daedalus_vp9_mc_64hv_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64hv_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64hv_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64hv_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64hv_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_64hv_avg_high__c_rows8))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64hv_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64hv_avg_high__vector_full,
+          daedalus_items_vp9_mc_64hv_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64hv_high(const daedalus_vp9_mc_64hv_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64hv_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64hv_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64hv_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64hv_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64hv_high__vector_rows8,
+          daedalus_items_vp9_mc_64hv_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64hv_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64hv_high__vector_full,
+          daedalus_items_vp9_mc_64hv_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_64v(const daedalus_vp9_mc_64v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
@@ -2418,6 +5334,84 @@ void daedalus_items_vp9_mc_64v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64v_avg_high(const daedalus_vp9_mc_64v_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64v_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64v_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64v_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64v_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64v_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_64v_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64v_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64v_avg_high__vector_full,
+          daedalus_items_vp9_mc_64v_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64v_high(const daedalus_vp9_mc_64v_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_mc_64v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64v_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64v_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64v_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64v_high__vector_rows8,
+          daedalus_items_vp9_mc_64v_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_64v_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_64v_high__vector_full,
+          daedalus_items_vp9_mc_64v_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -2574,6 +5568,100 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     dst += (ptrdiff_t)n_run * dst_step;
     src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8h_avg_high(const daedalus_vp9_mc_8h_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8h_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8h_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8h_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_8h_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_8h_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_avg_high__vector_full,
+          daedalus_items_vp9_mc_8h_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8h_high(const daedalus_vp9_mc_8h_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8h_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8h_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8h_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_high__vector_rows8,
+          daedalus_items_vp9_mc_8h_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_high__vector_rows4,
+          daedalus_items_vp9_mc_8h_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8h_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8h_high__vector_full,
+          daedalus_items_vp9_mc_8h_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
@@ -2737,6 +5825,100 @@ void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
   }
 }
 
+static inline int class_of_vp9_mc_8hv_avg_high(const daedalus_vp9_mc_8hv_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8hv_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8hv_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8hv_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_8hv_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_8hv_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_avg_high__vector_full,
+          daedalus_items_vp9_mc_8hv_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8hv_high(const daedalus_vp9_mc_8hv_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8hv_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8hv_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8hv_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_high__vector_rows8,
+          daedalus_items_vp9_mc_8hv_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_high__vector_rows4,
+          daedalus_items_vp9_mc_8hv_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8hv_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8hv_high__vector_full,
+          daedalus_items_vp9_mc_8hv_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_8v(const daedalus_vp9_mc_8v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
@@ -2847,4 +6029,278 @@ void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     meta += n_run * meta_step;
     n_blocks -= n_run;
   }
+}
+
+static inline int class_of_vp9_mc_8v_avg_high(const daedalus_vp9_mc_8v_avg_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8v_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8v_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8v_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_avg_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_avg_high__vector_rows8,
+          daedalus_items_vp9_mc_8v_avg_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_avg_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_avg_high__vector_rows4,
+          daedalus_items_vp9_mc_8v_avg_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_avg_high__vector_full,
+          daedalus_items_vp9_mc_8v_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8v_high(const daedalus_vp9_mc_8v_high_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_high_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8v_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8v_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_high__neon_rows8,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_high__vector_rows8,
+          daedalus_items_vp9_mc_8v_high__c_rows8))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else if (n_class == 1) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_high__neon_rows4,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_high__vector_rows4,
+          daedalus_items_vp9_mc_8v_high__c_rows4))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_mc_8v_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_mc_8v_high__vector_full,
+          daedalus_items_vp9_mc_8v_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_items_vp9_scaled_16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_16_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16__vector_full,
+      daedalus_items_vp9_scaled_16__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_16_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg__vector_full,
+      daedalus_items_vp9_scaled_16_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_16_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_16_avg_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg_high__vector_full,
+      daedalus_items_vp9_scaled_16_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_16_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_high__vector_full,
+      daedalus_items_vp9_scaled_16_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_32_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32__vector_full,
+      daedalus_items_vp9_scaled_32__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_32_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg__vector_full,
+      daedalus_items_vp9_scaled_32_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_32_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_32_avg_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg_high__vector_full,
+      daedalus_items_vp9_scaled_32_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_32_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_high__vector_full,
+      daedalus_items_vp9_scaled_32_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4__vector_full,
+      daedalus_items_vp9_scaled_4__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_4_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg__vector_full,
+      daedalus_items_vp9_scaled_4_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_4_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_4_avg_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg_high__vector_full,
+      daedalus_items_vp9_scaled_4_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_4_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_high__vector_full,
+      daedalus_items_vp9_scaled_4_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_64_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64__vector_full,
+      daedalus_items_vp9_scaled_64__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_64_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg__vector_full,
+      daedalus_items_vp9_scaled_64_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_64_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_64_avg_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg_high__vector_full,
+      daedalus_items_vp9_scaled_64_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_64_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_64_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_high__vector_full,
+      daedalus_items_vp9_scaled_64_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8__vector_full,
+      daedalus_items_vp9_scaled_8__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
+      n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_8_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg__vector_full,
+      daedalus_items_vp9_scaled_8_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_8_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_8_avg_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg_high__vector_full,
+      daedalus_items_vp9_scaled_8_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
+}
+
+void daedalus_items_vp9_scaled_8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_8_high_meta *meta, size_t meta_step) {
+  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_high__vector_full,
+      daedalus_items_vp9_scaled_8_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+      src_step, n_blocks, meta, meta_step);
 }

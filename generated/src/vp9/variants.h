@@ -34,6 +34,31 @@ typedef void daedalus_vp9_avg16_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, cons
 daedalus_vp9_avg16_tall_fn daedalus_tall_vp9_avg16__neon_rows8,
     daedalus_tall_vp9_avg16__vector_rows8, daedalus_tall_vp9_avg16__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_avg16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg16_high__glsl_full_p4, daedalus_vp9_avg16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg16_high__neon_rows8, daedalus_vp9_avg16_high__vector_rows8,
+    daedalus_vp9_avg16_high__c_rows8, daedalus_vp9_avg16_high__neon_full,
+    daedalus_vp9_avg16_high__vector_full, daedalus_vp9_avg16_high__c_full;
+typedef void daedalus_vp9_avg16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg16_high_item_fn daedalus_item_vp9_avg16_high__neon_rows8,
+    daedalus_item_vp9_avg16_high__vector_rows8, daedalus_item_vp9_avg16_high__c_rows8,
+    daedalus_item_vp9_avg16_high__neon_full, daedalus_item_vp9_avg16_high__vector_full,
+    daedalus_item_vp9_avg16_high__c_full;
+typedef void daedalus_vp9_avg16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg16_high_meta *meta, size_t meta_step);
+daedalus_vp9_avg16_high_items_fn daedalus_items_vp9_avg16_high__neon_rows8,
+    daedalus_items_vp9_avg16_high__vector_rows8, daedalus_items_vp9_avg16_high__c_rows8,
+    daedalus_items_vp9_avg16_high__neon_full, daedalus_items_vp9_avg16_high__vector_full,
+    daedalus_items_vp9_avg16_high__c_full;
+typedef void daedalus_vp9_avg16_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg16_high_tall_fn daedalus_tall_vp9_avg16_high__neon_rows8,
+    daedalus_tall_vp9_avg16_high__vector_rows8, daedalus_tall_vp9_avg16_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4_word_unaligned,
     daedalus_vp9_avg32__glsl_full_p4, daedalus_vp9_avg32__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16_word_unaligned,
@@ -58,6 +83,31 @@ typedef void daedalus_vp9_avg32_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, size_t n_pieces);
 daedalus_vp9_avg32_tall_fn daedalus_tall_vp9_avg32__neon_rows8,
     daedalus_tall_vp9_avg32__vector_rows8, daedalus_tall_vp9_avg32__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_avg32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg32_high__glsl_full_p4, daedalus_vp9_avg32_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg32_high__neon_rows8, daedalus_vp9_avg32_high__vector_rows8,
+    daedalus_vp9_avg32_high__c_rows8, daedalus_vp9_avg32_high__neon_full,
+    daedalus_vp9_avg32_high__vector_full, daedalus_vp9_avg32_high__c_full;
+typedef void daedalus_vp9_avg32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg32_high_item_fn daedalus_item_vp9_avg32_high__neon_rows8,
+    daedalus_item_vp9_avg32_high__vector_rows8, daedalus_item_vp9_avg32_high__c_rows8,
+    daedalus_item_vp9_avg32_high__neon_full, daedalus_item_vp9_avg32_high__vector_full,
+    daedalus_item_vp9_avg32_high__c_full;
+typedef void daedalus_vp9_avg32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg32_high_meta *meta, size_t meta_step);
+daedalus_vp9_avg32_high_items_fn daedalus_items_vp9_avg32_high__neon_rows8,
+    daedalus_items_vp9_avg32_high__vector_rows8, daedalus_items_vp9_avg32_high__c_rows8,
+    daedalus_items_vp9_avg32_high__neon_full, daedalus_items_vp9_avg32_high__vector_full,
+    daedalus_items_vp9_avg32_high__c_full;
+typedef void daedalus_vp9_avg32_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg32_high_tall_fn daedalus_tall_vp9_avg32_high__neon_rows8,
+    daedalus_tall_vp9_avg32_high__vector_rows8, daedalus_tall_vp9_avg32_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
     daedalus_vp9_avg4__glsl_full_p4, daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
@@ -87,6 +137,35 @@ typedef void daedalus_vp9_avg4_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const
 daedalus_vp9_avg4_tall_fn daedalus_tall_vp9_avg4__neon_rows8_r2,
     daedalus_tall_vp9_avg4__vector_rows8, daedalus_tall_vp9_avg4__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_avg4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg4_high__glsl_full_p4, daedalus_vp9_avg4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg4_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_avg4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_avg4_high__neon_rows8_x2, daedalus_vp9_avg4_high__neon_rows4,
+    daedalus_vp9_avg4_high__vector_rows8_x2, daedalus_vp9_avg4_high__vector_rows4,
+    daedalus_vp9_avg4_high__c_rows8, daedalus_vp9_avg4_high__c_rows4,
+    daedalus_vp9_avg4_high__neon_full, daedalus_vp9_avg4_high__vector_full,
+    daedalus_vp9_avg4_high__c_full;
+typedef void daedalus_vp9_avg4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg4_high_item_fn daedalus_item_vp9_avg4_high__neon_rows8_x2,
+    daedalus_item_vp9_avg4_high__neon_rows4, daedalus_item_vp9_avg4_high__vector_rows8_x2,
+    daedalus_item_vp9_avg4_high__vector_rows4, daedalus_item_vp9_avg4_high__c_rows8,
+    daedalus_item_vp9_avg4_high__c_rows4, daedalus_item_vp9_avg4_high__neon_full,
+    daedalus_item_vp9_avg4_high__vector_full, daedalus_item_vp9_avg4_high__c_full;
+typedef void daedalus_vp9_avg4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg4_high_meta *meta, size_t meta_step);
+daedalus_vp9_avg4_high_items_fn daedalus_items_vp9_avg4_high__neon_rows8_x2,
+    daedalus_items_vp9_avg4_high__neon_rows4, daedalus_items_vp9_avg4_high__vector_rows8_x2,
+    daedalus_items_vp9_avg4_high__vector_rows4, daedalus_items_vp9_avg4_high__c_rows8,
+    daedalus_items_vp9_avg4_high__c_rows4, daedalus_items_vp9_avg4_high__neon_full,
+    daedalus_items_vp9_avg4_high__vector_full, daedalus_items_vp9_avg4_high__c_full;
+typedef void daedalus_vp9_avg4_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg4_high_tall_fn daedalus_tall_vp9_avg4_high__neon_rows8_x2,
+    daedalus_tall_vp9_avg4_high__vector_rows8_x2, daedalus_tall_vp9_avg4_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4_word_unaligned,
     daedalus_vp9_avg64__glsl_full_p4, daedalus_vp9_avg64__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16_word_unaligned,
@@ -111,6 +190,31 @@ typedef void daedalus_vp9_avg64_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, size_t n_pieces);
 daedalus_vp9_avg64_tall_fn daedalus_tall_vp9_avg64__neon_rows8,
     daedalus_tall_vp9_avg64__vector_rows8, daedalus_tall_vp9_avg64__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_avg64_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg64_high__glsl_full_p4, daedalus_vp9_avg64_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg64_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_avg64_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_avg64_high__neon_rows8, daedalus_vp9_avg64_high__vector_rows8,
+    daedalus_vp9_avg64_high__c_rows8, daedalus_vp9_avg64_high__neon_full,
+    daedalus_vp9_avg64_high__vector_full, daedalus_vp9_avg64_high__c_full;
+typedef void daedalus_vp9_avg64_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg64_high_item_fn daedalus_item_vp9_avg64_high__neon_rows8,
+    daedalus_item_vp9_avg64_high__vector_rows8, daedalus_item_vp9_avg64_high__c_rows8,
+    daedalus_item_vp9_avg64_high__neon_full, daedalus_item_vp9_avg64_high__vector_full,
+    daedalus_item_vp9_avg64_high__c_full;
+typedef void daedalus_vp9_avg64_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg64_high_meta *meta, size_t meta_step);
+daedalus_vp9_avg64_high_items_fn daedalus_items_vp9_avg64_high__neon_rows8,
+    daedalus_items_vp9_avg64_high__vector_rows8, daedalus_items_vp9_avg64_high__c_rows8,
+    daedalus_items_vp9_avg64_high__neon_full, daedalus_items_vp9_avg64_high__vector_full,
+    daedalus_items_vp9_avg64_high__c_full;
+typedef void daedalus_vp9_avg64_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg64_high_tall_fn daedalus_tall_vp9_avg64_high__neon_rows8,
+    daedalus_tall_vp9_avg64_high__vector_rows8, daedalus_tall_vp9_avg64_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
     daedalus_vp9_avg8__glsl_full_p4, daedalus_vp9_avg8__glsl_full_p2_word_unaligned;
@@ -140,6 +244,35 @@ typedef void daedalus_vp9_avg8_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, const
 daedalus_vp9_avg8_tall_fn daedalus_tall_vp9_avg8__neon_rows8, daedalus_tall_vp9_avg8__vector_rows8,
     daedalus_tall_vp9_avg8__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_avg8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_avg8_high__glsl_full_p4, daedalus_vp9_avg8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_avg8_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_avg8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_avg8_high__neon_rows8, daedalus_vp9_avg8_high__neon_rows4,
+    daedalus_vp9_avg8_high__vector_rows8, daedalus_vp9_avg8_high__vector_rows4,
+    daedalus_vp9_avg8_high__c_rows8, daedalus_vp9_avg8_high__c_rows4,
+    daedalus_vp9_avg8_high__neon_full, daedalus_vp9_avg8_high__vector_full,
+    daedalus_vp9_avg8_high__c_full;
+typedef void daedalus_vp9_avg8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_avg8_high_item_fn daedalus_item_vp9_avg8_high__neon_rows8,
+    daedalus_item_vp9_avg8_high__neon_rows4, daedalus_item_vp9_avg8_high__vector_rows8,
+    daedalus_item_vp9_avg8_high__vector_rows4, daedalus_item_vp9_avg8_high__c_rows8,
+    daedalus_item_vp9_avg8_high__c_rows4, daedalus_item_vp9_avg8_high__neon_full,
+    daedalus_item_vp9_avg8_high__vector_full, daedalus_item_vp9_avg8_high__c_full;
+typedef void daedalus_vp9_avg8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg8_high_meta *meta, size_t meta_step);
+daedalus_vp9_avg8_high_items_fn daedalus_items_vp9_avg8_high__neon_rows8,
+    daedalus_items_vp9_avg8_high__neon_rows4, daedalus_items_vp9_avg8_high__vector_rows8,
+    daedalus_items_vp9_avg8_high__vector_rows4, daedalus_items_vp9_avg8_high__c_rows8,
+    daedalus_items_vp9_avg8_high__c_rows4, daedalus_items_vp9_avg8_high__neon_full,
+    daedalus_items_vp9_avg8_high__vector_full, daedalus_items_vp9_avg8_high__c_full;
+typedef void daedalus_vp9_avg8_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_avg8_high_tall_fn daedalus_tall_vp9_avg8_high__neon_rows8,
+    daedalus_tall_vp9_avg8_high__vector_rows8, daedalus_tall_vp9_avg8_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
     daedalus_vp9_copy16__glsl_full_p4, daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
@@ -165,6 +298,31 @@ typedef void daedalus_vp9_copy16_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, con
 daedalus_vp9_copy16_tall_fn daedalus_tall_vp9_copy16__neon_rows8,
     daedalus_tall_vp9_copy16__vector_rows8, daedalus_tall_vp9_copy16__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_copy16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy16_high__glsl_full_p4, daedalus_vp9_copy16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy16_high__neon_rows8, daedalus_vp9_copy16_high__vector_rows8,
+    daedalus_vp9_copy16_high__c_rows8, daedalus_vp9_copy16_high__neon_full,
+    daedalus_vp9_copy16_high__vector_full, daedalus_vp9_copy16_high__c_full;
+typedef void daedalus_vp9_copy16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy16_high_item_fn daedalus_item_vp9_copy16_high__neon_rows8,
+    daedalus_item_vp9_copy16_high__vector_rows8, daedalus_item_vp9_copy16_high__c_rows8,
+    daedalus_item_vp9_copy16_high__neon_full, daedalus_item_vp9_copy16_high__vector_full,
+    daedalus_item_vp9_copy16_high__c_full;
+typedef void daedalus_vp9_copy16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy16_high_meta *meta, size_t meta_step);
+daedalus_vp9_copy16_high_items_fn daedalus_items_vp9_copy16_high__neon_rows8,
+    daedalus_items_vp9_copy16_high__vector_rows8, daedalus_items_vp9_copy16_high__c_rows8,
+    daedalus_items_vp9_copy16_high__neon_full, daedalus_items_vp9_copy16_high__vector_full,
+    daedalus_items_vp9_copy16_high__c_full;
+typedef void daedalus_vp9_copy16_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy16_high_tall_fn daedalus_tall_vp9_copy16_high__neon_rows8,
+    daedalus_tall_vp9_copy16_high__vector_rows8, daedalus_tall_vp9_copy16_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4_word_unaligned,
     daedalus_vp9_copy32__glsl_full_p4, daedalus_vp9_copy32__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16_word_unaligned,
@@ -189,6 +347,31 @@ typedef void daedalus_vp9_copy32_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, size_t n_pieces);
 daedalus_vp9_copy32_tall_fn daedalus_tall_vp9_copy32__neon_rows8,
     daedalus_tall_vp9_copy32__vector_rows8, daedalus_tall_vp9_copy32__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_copy32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy32_high__glsl_full_p4, daedalus_vp9_copy32_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy32_high__neon_rows8, daedalus_vp9_copy32_high__vector_rows8,
+    daedalus_vp9_copy32_high__c_rows8, daedalus_vp9_copy32_high__neon_full,
+    daedalus_vp9_copy32_high__vector_full, daedalus_vp9_copy32_high__c_full;
+typedef void daedalus_vp9_copy32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy32_high_item_fn daedalus_item_vp9_copy32_high__neon_rows8,
+    daedalus_item_vp9_copy32_high__vector_rows8, daedalus_item_vp9_copy32_high__c_rows8,
+    daedalus_item_vp9_copy32_high__neon_full, daedalus_item_vp9_copy32_high__vector_full,
+    daedalus_item_vp9_copy32_high__c_full;
+typedef void daedalus_vp9_copy32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy32_high_meta *meta, size_t meta_step);
+daedalus_vp9_copy32_high_items_fn daedalus_items_vp9_copy32_high__neon_rows8,
+    daedalus_items_vp9_copy32_high__vector_rows8, daedalus_items_vp9_copy32_high__c_rows8,
+    daedalus_items_vp9_copy32_high__neon_full, daedalus_items_vp9_copy32_high__vector_full,
+    daedalus_items_vp9_copy32_high__c_full;
+typedef void daedalus_vp9_copy32_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy32_high_tall_fn daedalus_tall_vp9_copy32_high__neon_rows8,
+    daedalus_tall_vp9_copy32_high__vector_rows8, daedalus_tall_vp9_copy32_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
     daedalus_vp9_copy4__glsl_full_p4, daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
@@ -218,6 +401,35 @@ typedef void daedalus_vp9_copy4_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, cons
 daedalus_vp9_copy4_tall_fn daedalus_tall_vp9_copy4__neon_rows8_x2,
     daedalus_tall_vp9_copy4__vector_rows8_x2, daedalus_tall_vp9_copy4__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_copy4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy4_high__glsl_full_p4, daedalus_vp9_copy4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy4_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_copy4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_copy4_high__neon_rows8_x2, daedalus_vp9_copy4_high__neon_rows4,
+    daedalus_vp9_copy4_high__vector_rows8_x2, daedalus_vp9_copy4_high__vector_rows4,
+    daedalus_vp9_copy4_high__c_rows8, daedalus_vp9_copy4_high__c_rows4,
+    daedalus_vp9_copy4_high__neon_full, daedalus_vp9_copy4_high__vector_full,
+    daedalus_vp9_copy4_high__c_full;
+typedef void daedalus_vp9_copy4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy4_high_item_fn daedalus_item_vp9_copy4_high__neon_rows8_x2,
+    daedalus_item_vp9_copy4_high__neon_rows4, daedalus_item_vp9_copy4_high__vector_rows8_x2,
+    daedalus_item_vp9_copy4_high__vector_rows4, daedalus_item_vp9_copy4_high__c_rows8,
+    daedalus_item_vp9_copy4_high__c_rows4, daedalus_item_vp9_copy4_high__neon_full,
+    daedalus_item_vp9_copy4_high__vector_full, daedalus_item_vp9_copy4_high__c_full;
+typedef void daedalus_vp9_copy4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy4_high_meta *meta, size_t meta_step);
+daedalus_vp9_copy4_high_items_fn daedalus_items_vp9_copy4_high__neon_rows8_x2,
+    daedalus_items_vp9_copy4_high__neon_rows4, daedalus_items_vp9_copy4_high__vector_rows8_x2,
+    daedalus_items_vp9_copy4_high__vector_rows4, daedalus_items_vp9_copy4_high__c_rows8,
+    daedalus_items_vp9_copy4_high__c_rows4, daedalus_items_vp9_copy4_high__neon_full,
+    daedalus_items_vp9_copy4_high__vector_full, daedalus_items_vp9_copy4_high__c_full;
+typedef void daedalus_vp9_copy4_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy4_high_tall_fn daedalus_tall_vp9_copy4_high__neon_rows8_x2,
+    daedalus_tall_vp9_copy4_high__vector_rows8_x2, daedalus_tall_vp9_copy4_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4_word_unaligned,
     daedalus_vp9_copy64__glsl_full_p4, daedalus_vp9_copy64__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16_word_unaligned,
@@ -242,6 +454,31 @@ typedef void daedalus_vp9_copy64_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, size_t n_pieces);
 daedalus_vp9_copy64_tall_fn daedalus_tall_vp9_copy64__neon_rows8,
     daedalus_tall_vp9_copy64__vector_rows8, daedalus_tall_vp9_copy64__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_copy64_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy64_high__glsl_full_p4, daedalus_vp9_copy64_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy64_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_copy64_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_copy64_high__neon_rows8, daedalus_vp9_copy64_high__vector_rows8,
+    daedalus_vp9_copy64_high__c_rows8, daedalus_vp9_copy64_high__neon_full,
+    daedalus_vp9_copy64_high__vector_full, daedalus_vp9_copy64_high__c_full;
+typedef void daedalus_vp9_copy64_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy64_high_item_fn daedalus_item_vp9_copy64_high__neon_rows8,
+    daedalus_item_vp9_copy64_high__vector_rows8, daedalus_item_vp9_copy64_high__c_rows8,
+    daedalus_item_vp9_copy64_high__neon_full, daedalus_item_vp9_copy64_high__vector_full,
+    daedalus_item_vp9_copy64_high__c_full;
+typedef void daedalus_vp9_copy64_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy64_high_meta *meta, size_t meta_step);
+daedalus_vp9_copy64_high_items_fn daedalus_items_vp9_copy64_high__neon_rows8,
+    daedalus_items_vp9_copy64_high__vector_rows8, daedalus_items_vp9_copy64_high__c_rows8,
+    daedalus_items_vp9_copy64_high__neon_full, daedalus_items_vp9_copy64_high__vector_full,
+    daedalus_items_vp9_copy64_high__c_full;
+typedef void daedalus_vp9_copy64_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy64_high_tall_fn daedalus_tall_vp9_copy64_high__neon_rows8,
+    daedalus_tall_vp9_copy64_high__vector_rows8, daedalus_tall_vp9_copy64_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
     daedalus_vp9_copy8__glsl_full_p4, daedalus_vp9_copy8__glsl_full_p2_word_unaligned;
@@ -271,6 +508,35 @@ typedef void daedalus_vp9_copy8_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, cons
 daedalus_vp9_copy8_tall_fn daedalus_tall_vp9_copy8__neon_rows8,
     daedalus_tall_vp9_copy8__vector_rows8, daedalus_tall_vp9_copy8__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_copy8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_copy8_high__glsl_full_p4, daedalus_vp9_copy8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_copy8_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_copy8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_copy8_high__neon_rows8, daedalus_vp9_copy8_high__neon_rows4,
+    daedalus_vp9_copy8_high__vector_rows8, daedalus_vp9_copy8_high__vector_rows4,
+    daedalus_vp9_copy8_high__c_rows8, daedalus_vp9_copy8_high__c_rows4,
+    daedalus_vp9_copy8_high__neon_full, daedalus_vp9_copy8_high__vector_full,
+    daedalus_vp9_copy8_high__c_full;
+typedef void daedalus_vp9_copy8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_copy8_high_item_fn daedalus_item_vp9_copy8_high__neon_rows8,
+    daedalus_item_vp9_copy8_high__neon_rows4, daedalus_item_vp9_copy8_high__vector_rows8,
+    daedalus_item_vp9_copy8_high__vector_rows4, daedalus_item_vp9_copy8_high__c_rows8,
+    daedalus_item_vp9_copy8_high__c_rows4, daedalus_item_vp9_copy8_high__neon_full,
+    daedalus_item_vp9_copy8_high__vector_full, daedalus_item_vp9_copy8_high__c_full;
+typedef void daedalus_vp9_copy8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy8_high_meta *meta, size_t meta_step);
+daedalus_vp9_copy8_high_items_fn daedalus_items_vp9_copy8_high__neon_rows8,
+    daedalus_items_vp9_copy8_high__neon_rows4, daedalus_items_vp9_copy8_high__vector_rows8,
+    daedalus_items_vp9_copy8_high__vector_rows4, daedalus_items_vp9_copy8_high__c_rows8,
+    daedalus_items_vp9_copy8_high__c_rows4, daedalus_items_vp9_copy8_high__neon_full,
+    daedalus_items_vp9_copy8_high__vector_full, daedalus_items_vp9_copy8_high__c_full;
+typedef void daedalus_vp9_copy8_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, size_t n_pieces);
+daedalus_vp9_copy8_high_tall_fn daedalus_tall_vp9_copy8_high__neon_rows8,
+    daedalus_tall_vp9_copy8_high__vector_rows8, daedalus_tall_vp9_copy8_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2_word_pack,
     daedalus_vp9_iadst16__glsl_full_p2, daedalus_vp9_iadst16__glsl_full_p4_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full_word_shuffle,
@@ -293,6 +559,31 @@ typedef void daedalus_vp9_iadst16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_
 daedalus_vp9_iadst16_clearing_items_fn daedalus_clearing_items_vp9_iadst16__neon_full,
     daedalus_clearing_items_vp9_iadst16__vector_full, daedalus_clearing_items_vp9_iadst16__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_iadst16_high__glsl_full_p2_word,
+    daedalus_vp9_iadst16_high__glsl_full_p2, daedalus_vp9_iadst16_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst16_high__qpu_full_word_shuffle,
+    daedalus_vp9_iadst16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_iadst16_high__neon_full, daedalus_vp9_iadst16_high__vector_full,
+    daedalus_vp9_iadst16_high__c_full;
+typedef void daedalus_vp9_iadst16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_high_item_fn daedalus_item_vp9_iadst16_high__neon_full,
+    daedalus_item_vp9_iadst16_high__vector_full, daedalus_item_vp9_iadst16_high__c_full;
+typedef void daedalus_vp9_iadst16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst16_high_items_fn daedalus_items_vp9_iadst16_high__neon_full,
+    daedalus_items_vp9_iadst16_high__vector_full, daedalus_items_vp9_iadst16_high__c_full;
+typedef void daedalus_vp9_iadst16_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_high_clearing_fn daedalus_clearing_vp9_iadst16_high__neon_full, daedalus_clearing_vp9_iadst16_high__vector_full, daedalus_clearing_vp9_iadst16_high__c_full;
+typedef void daedalus_vp9_iadst16_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst16_high_clearing_items_fn daedalus_clearing_items_vp9_iadst16_high__neon_full,
+    daedalus_clearing_items_vp9_iadst16_high__vector_full,
+    daedalus_clearing_items_vp9_iadst16_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack,
     daedalus_vp9_iadst16_idct16__glsl_full_p2, daedalus_vp9_iadst16_idct16__glsl_full_p4_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle,
@@ -314,6 +605,30 @@ typedef void daedalus_vp9_iadst16_idct16_clearing_items_fn(uint8_t *dst, ptrdiff
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 daedalus_vp9_iadst16_idct16_clearing_items_fn daedalus_clearing_items_vp9_iadst16_idct16__neon_full, daedalus_clearing_items_vp9_iadst16_idct16__vector_full, daedalus_clearing_items_vp9_iadst16_idct16__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16_high__glsl_full_p2_word,
+    daedalus_vp9_iadst16_idct16_high__glsl_full_p2,
+    daedalus_vp9_iadst16_idct16_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16_high__qpu_full_word_shuffle,
+    daedalus_vp9_iadst16_idct16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_iadst16_idct16_high__neon_full,
+    daedalus_vp9_iadst16_idct16_high__vector_full, daedalus_vp9_iadst16_idct16_high__c_full;
+typedef void daedalus_vp9_iadst16_idct16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_idct16_high_item_fn daedalus_item_vp9_iadst16_idct16_high__neon_full, daedalus_item_vp9_iadst16_idct16_high__vector_full, daedalus_item_vp9_iadst16_idct16_high__c_full;
+typedef void daedalus_vp9_iadst16_idct16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst16_idct16_high_items_fn daedalus_items_vp9_iadst16_idct16_high__neon_full,
+    daedalus_items_vp9_iadst16_idct16_high__vector_full,
+    daedalus_items_vp9_iadst16_idct16_high__c_full;
+typedef void daedalus_vp9_iadst16_idct16_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst16_idct16_high_clearing_fn daedalus_clearing_vp9_iadst16_idct16_high__neon_full, daedalus_clearing_vp9_iadst16_idct16_high__vector_full, daedalus_clearing_vp9_iadst16_idct16_high__c_full;
+typedef void daedalus_vp9_iadst16_idct16_high_clearing_items_fn(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst16_idct16_high_clearing_items_fn daedalus_clearing_items_vp9_iadst16_idct16_high__neon_full, daedalus_clearing_items_vp9_iadst16_idct16_high__vector_full, daedalus_clearing_items_vp9_iadst16_idct16_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4_word,
     daedalus_vp9_iadst4__glsl_full_p4, daedalus_vp9_iadst4__glsl_full_p2_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p4_word_keep,
@@ -334,6 +649,31 @@ typedef void daedalus_vp9_iadst4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_s
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 daedalus_vp9_iadst4_clearing_items_fn daedalus_clearing_items_vp9_iadst4__neon_full_x2,
     daedalus_clearing_items_vp9_iadst4__vector_full_x2, daedalus_clearing_items_vp9_iadst4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4_high__glsl_full_p4_word,
+    daedalus_vp9_iadst4_high__glsl_full_p4, daedalus_vp9_iadst4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst4_high__qpu_full_p4_word_keep,
+    daedalus_vp9_iadst4_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst4_high__neon_full_x2, daedalus_vp9_iadst4_high__vector_full_x2,
+    daedalus_vp9_iadst4_high__c_full;
+typedef void daedalus_vp9_iadst4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_high_item_fn daedalus_item_vp9_iadst4_high__neon_full_x2,
+    daedalus_item_vp9_iadst4_high__vector_full_x2, daedalus_item_vp9_iadst4_high__c_full;
+typedef void daedalus_vp9_iadst4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst4_high_items_fn daedalus_items_vp9_iadst4_high__neon_full_x2,
+    daedalus_items_vp9_iadst4_high__vector_full_x2, daedalus_items_vp9_iadst4_high__c_full;
+typedef void daedalus_vp9_iadst4_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_high_clearing_fn daedalus_clearing_vp9_iadst4_high__neon_full_x2, daedalus_clearing_vp9_iadst4_high__vector_full_x2, daedalus_clearing_vp9_iadst4_high__c_full;
+typedef void daedalus_vp9_iadst4_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst4_high_clearing_items_fn daedalus_clearing_items_vp9_iadst4_high__neon_full_x2,
+    daedalus_clearing_items_vp9_iadst4_high__vector_full_x2,
+    daedalus_clearing_items_vp9_iadst4_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
     daedalus_vp9_iadst4_idct4__glsl_full_p4, daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
@@ -358,6 +698,29 @@ daedalus_vp9_iadst4_idct4_clearing_items_fn daedalus_clearing_items_vp9_iadst4_i
     daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2,
     daedalus_clearing_items_vp9_iadst4_idct4__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4_high__glsl_full_p4_word,
+    daedalus_vp9_iadst4_idct4_high__glsl_full_p4, daedalus_vp9_iadst4_idct4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4_high__qpu_full_p4_word_keep,
+    daedalus_vp9_iadst4_idct4_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4_high__neon_full_x2,
+    daedalus_vp9_iadst4_idct4_high__vector_full_x2, daedalus_vp9_iadst4_idct4_high__c_full;
+typedef void daedalus_vp9_iadst4_idct4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_idct4_high_item_fn daedalus_item_vp9_iadst4_idct4_high__neon_full_x2, daedalus_item_vp9_iadst4_idct4_high__vector_full_x2, daedalus_item_vp9_iadst4_idct4_high__c_full;
+typedef void daedalus_vp9_iadst4_idct4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst4_idct4_high_items_fn daedalus_items_vp9_iadst4_idct4_high__neon_full_x2,
+    daedalus_items_vp9_iadst4_idct4_high__vector_full_x2,
+    daedalus_items_vp9_iadst4_idct4_high__c_full;
+typedef void daedalus_vp9_iadst4_idct4_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst4_idct4_high_clearing_fn daedalus_clearing_vp9_iadst4_idct4_high__neon_full_x2, daedalus_clearing_vp9_iadst4_idct4_high__vector_full_x2, daedalus_clearing_vp9_iadst4_idct4_high__c_full;
+typedef void daedalus_vp9_iadst4_idct4_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst4_idct4_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst4_idct4_high_clearing_items_fn daedalus_clearing_items_vp9_iadst4_idct4_high__neon_full_x2, daedalus_clearing_items_vp9_iadst4_idct4_high__vector_full_x2, daedalus_clearing_items_vp9_iadst4_idct4_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2_word_pack,
     daedalus_vp9_iadst8__glsl_full_p2, daedalus_vp9_iadst8__glsl_full_p4_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
@@ -378,6 +741,32 @@ typedef void daedalus_vp9_iadst8_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_s
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 daedalus_vp9_iadst8_clearing_items_fn daedalus_clearing_items_vp9_iadst8__neon_full,
     daedalus_clearing_items_vp9_iadst8__vector_full, daedalus_clearing_items_vp9_iadst8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_high__glsl_full_p2_word,
+    daedalus_vp9_iadst8_high__glsl_full_p2, daedalus_vp9_iadst8_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst8_high__qpu_full_p2_word_shuffle,
+    daedalus_vp9_iadst8_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst8_high__neon_full, daedalus_vp9_iadst8_high__vector_full,
+    daedalus_vp9_iadst8_high__c_full;
+typedef void daedalus_vp9_iadst8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_high_item_fn daedalus_item_vp9_iadst8_high__neon_full,
+    daedalus_item_vp9_iadst8_high__vector_full, daedalus_item_vp9_iadst8_high__c_full;
+typedef void daedalus_vp9_iadst8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst8_high_items_fn daedalus_items_vp9_iadst8_high__neon_full,
+    daedalus_items_vp9_iadst8_high__vector_full, daedalus_items_vp9_iadst8_high__c_full;
+typedef void daedalus_vp9_iadst8_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_high_clearing_fn daedalus_clearing_vp9_iadst8_high__neon_full,
+    daedalus_clearing_vp9_iadst8_high__vector_full, daedalus_clearing_vp9_iadst8_high__c_full;
+typedef void daedalus_vp9_iadst8_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst8_high_clearing_items_fn daedalus_clearing_items_vp9_iadst8_high__neon_full,
+    daedalus_clearing_items_vp9_iadst8_high__vector_full,
+    daedalus_clearing_items_vp9_iadst8_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
     daedalus_vp9_iadst8_idct8__glsl_full_p2, daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack;
@@ -401,6 +790,28 @@ typedef void daedalus_vp9_iadst8_idct8_clearing_items_fn(uint8_t *dst, ptrdiff_t
 daedalus_vp9_iadst8_idct8_clearing_items_fn daedalus_clearing_items_vp9_iadst8_idct8__neon_full,
     daedalus_clearing_items_vp9_iadst8_idct8__vector_full,
     daedalus_clearing_items_vp9_iadst8_idct8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8_high__glsl_full_p2_word,
+    daedalus_vp9_iadst8_idct8_high__glsl_full_p2, daedalus_vp9_iadst8_idct8_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8_high__qpu_full_p2_word_shuffle,
+    daedalus_vp9_iadst8_idct8_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iadst8_idct8_high__neon_full,
+    daedalus_vp9_iadst8_idct8_high__vector_full, daedalus_vp9_iadst8_idct8_high__c_full;
+typedef void daedalus_vp9_iadst8_idct8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_idct8_high_item_fn daedalus_item_vp9_iadst8_idct8_high__neon_full, daedalus_item_vp9_iadst8_idct8_high__vector_full, daedalus_item_vp9_iadst8_idct8_high__c_full;
+typedef void daedalus_vp9_iadst8_idct8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst8_idct8_high_items_fn daedalus_items_vp9_iadst8_idct8_high__neon_full,
+    daedalus_items_vp9_iadst8_idct8_high__vector_full, daedalus_items_vp9_iadst8_idct8_high__c_full;
+typedef void daedalus_vp9_iadst8_idct8_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iadst8_idct8_high_clearing_fn daedalus_clearing_vp9_iadst8_idct8_high__neon_full, daedalus_clearing_vp9_iadst8_idct8_high__vector_full, daedalus_clearing_vp9_iadst8_idct8_high__c_full;
+typedef void daedalus_vp9_iadst8_idct8_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst8_idct8_high_meta *meta, size_t meta_step);
+daedalus_vp9_iadst8_idct8_high_clearing_items_fn daedalus_clearing_items_vp9_iadst8_idct8_high__neon_full, daedalus_clearing_items_vp9_iadst8_idct8_high__vector_full, daedalus_clearing_items_vp9_iadst8_idct8_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4_word,
     daedalus_vp9_idct16__glsl_eob10_p2_word_pack, daedalus_vp9_idct16__glsl_eob38_p2_word_pack,
@@ -457,6 +868,68 @@ daedalus_vp9_idct16_clearing_items_fn daedalus_clearing_items_vp9_idct16__neon_d
     daedalus_clearing_items_vp9_idct16__neon_full, daedalus_clearing_items_vp9_idct16__vector_full,
     daedalus_clearing_items_vp9_idct16__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_idct16_high__glsl_dc_p4_word,
+    daedalus_vp9_idct16_high__glsl_eob10_p2_word, daedalus_vp9_idct16_high__glsl_eob38_p2_word,
+    daedalus_vp9_idct16_high__glsl_dc_p4, daedalus_vp9_idct16_high__glsl_dc_p2_word,
+    daedalus_vp9_idct16_high__glsl_eob10_p2, daedalus_vp9_idct16_high__glsl_eob10_p4_word,
+    daedalus_vp9_idct16_high__glsl_eob38_p2, daedalus_vp9_idct16_high__glsl_eob38_p4_word,
+    daedalus_vp9_idct16_high__glsl_full_p2_word, daedalus_vp9_idct16_high__glsl_full_p2,
+    daedalus_vp9_idct16_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct16_high__qpu_dc_p4_word,
+    daedalus_vp9_idct16_high__qpu_eob10_word_shuffle,
+    daedalus_vp9_idct16_high__qpu_eob38_word_shuffle, daedalus_vp9_idct16_high__qpu_dc_p2,
+    daedalus_vp9_idct16_high__qpu_eob10, daedalus_vp9_idct16_high__qpu_eob38,
+    daedalus_vp9_idct16_high__qpu_full_word_shuffle, daedalus_vp9_idct16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct16_high__neon_dc, daedalus_vp9_idct16_high__neon_eob10,
+    daedalus_vp9_idct16_high__neon_eob38, daedalus_vp9_idct16_high__vector_dc,
+    daedalus_vp9_idct16_high__vector_eob10, daedalus_vp9_idct16_high__vector_eob38,
+    daedalus_vp9_idct16_high__c_dc, daedalus_vp9_idct16_high__c_eob10,
+    daedalus_vp9_idct16_high__c_eob38, daedalus_vp9_idct16_high__neon_full,
+    daedalus_vp9_idct16_high__vector_full, daedalus_vp9_idct16_high__c_full;
+typedef void daedalus_vp9_idct16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_high_item_fn daedalus_item_vp9_idct16_high__neon_dc,
+    daedalus_item_vp9_idct16_high__neon_eob10, daedalus_item_vp9_idct16_high__neon_eob38,
+    daedalus_item_vp9_idct16_high__vector_dc, daedalus_item_vp9_idct16_high__vector_eob10,
+    daedalus_item_vp9_idct16_high__vector_eob38, daedalus_item_vp9_idct16_high__c_dc,
+    daedalus_item_vp9_idct16_high__c_eob10, daedalus_item_vp9_idct16_high__c_eob38,
+    daedalus_item_vp9_idct16_high__neon_full, daedalus_item_vp9_idct16_high__vector_full,
+    daedalus_item_vp9_idct16_high__c_full;
+typedef void daedalus_vp9_idct16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct16_high_items_fn daedalus_items_vp9_idct16_high__neon_dc,
+    daedalus_items_vp9_idct16_high__neon_eob10, daedalus_items_vp9_idct16_high__neon_eob38,
+    daedalus_items_vp9_idct16_high__vector_dc, daedalus_items_vp9_idct16_high__vector_eob10,
+    daedalus_items_vp9_idct16_high__vector_eob38, daedalus_items_vp9_idct16_high__c_dc,
+    daedalus_items_vp9_idct16_high__c_eob10, daedalus_items_vp9_idct16_high__c_eob38,
+    daedalus_items_vp9_idct16_high__neon_full, daedalus_items_vp9_idct16_high__vector_full,
+    daedalus_items_vp9_idct16_high__c_full;
+typedef void daedalus_vp9_idct16_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_high_clearing_fn daedalus_clearing_vp9_idct16_high__neon_dc,
+    daedalus_clearing_vp9_idct16_high__neon_eob10, daedalus_clearing_vp9_idct16_high__neon_eob38,
+    daedalus_clearing_vp9_idct16_high__vector_dc, daedalus_clearing_vp9_idct16_high__vector_eob10,
+    daedalus_clearing_vp9_idct16_high__vector_eob38, daedalus_clearing_vp9_idct16_high__c_dc,
+    daedalus_clearing_vp9_idct16_high__c_eob10, daedalus_clearing_vp9_idct16_high__c_eob38,
+    daedalus_clearing_vp9_idct16_high__neon_full, daedalus_clearing_vp9_idct16_high__vector_full,
+    daedalus_clearing_vp9_idct16_high__c_full;
+typedef void daedalus_vp9_idct16_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct16_high_clearing_items_fn daedalus_clearing_items_vp9_idct16_high__neon_dc,
+    daedalus_clearing_items_vp9_idct16_high__neon_eob10,
+    daedalus_clearing_items_vp9_idct16_high__neon_eob38,
+    daedalus_clearing_items_vp9_idct16_high__vector_dc,
+    daedalus_clearing_items_vp9_idct16_high__vector_eob10,
+    daedalus_clearing_items_vp9_idct16_high__vector_eob38,
+    daedalus_clearing_items_vp9_idct16_high__c_dc,
+    daedalus_clearing_items_vp9_idct16_high__c_eob10,
+    daedalus_clearing_items_vp9_idct16_high__c_eob38,
+    daedalus_clearing_items_vp9_idct16_high__neon_full,
+    daedalus_clearing_items_vp9_idct16_high__vector_full,
+    daedalus_clearing_items_vp9_idct16_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack,
     daedalus_vp9_idct16_iadst16__glsl_full_p2, daedalus_vp9_idct16_iadst16__glsl_full_p4_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle,
@@ -477,6 +950,30 @@ DAEDALUS_FLATTEN daedalus_vp9_idct16_iadst16_clearing_fn daedalus_clearing_vp9_i
 typedef void daedalus_vp9_idct16_iadst16_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 daedalus_vp9_idct16_iadst16_clearing_items_fn daedalus_clearing_items_vp9_idct16_iadst16__neon_full, daedalus_clearing_items_vp9_idct16_iadst16__vector_full, daedalus_clearing_items_vp9_idct16_iadst16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16_high__glsl_full_p2_word,
+    daedalus_vp9_idct16_iadst16_high__glsl_full_p2,
+    daedalus_vp9_idct16_iadst16_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16_high__qpu_full_word_shuffle,
+    daedalus_vp9_idct16_iadst16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct16_iadst16_high__neon_full,
+    daedalus_vp9_idct16_iadst16_high__vector_full, daedalus_vp9_idct16_iadst16_high__c_full;
+typedef void daedalus_vp9_idct16_iadst16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_iadst16_high_item_fn daedalus_item_vp9_idct16_iadst16_high__neon_full, daedalus_item_vp9_idct16_iadst16_high__vector_full, daedalus_item_vp9_idct16_iadst16_high__c_full;
+typedef void daedalus_vp9_idct16_iadst16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct16_iadst16_high_items_fn daedalus_items_vp9_idct16_iadst16_high__neon_full,
+    daedalus_items_vp9_idct16_iadst16_high__vector_full,
+    daedalus_items_vp9_idct16_iadst16_high__c_full;
+typedef void daedalus_vp9_idct16_iadst16_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct16_iadst16_high_clearing_fn daedalus_clearing_vp9_idct16_iadst16_high__neon_full, daedalus_clearing_vp9_idct16_iadst16_high__vector_full, daedalus_clearing_vp9_idct16_iadst16_high__c_full;
+typedef void daedalus_vp9_idct16_iadst16_high_clearing_items_fn(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct16_iadst16_high_clearing_items_fn daedalus_clearing_items_vp9_idct16_iadst16_high__neon_full, daedalus_clearing_items_vp9_idct16_iadst16_high__vector_full, daedalus_clearing_items_vp9_idct16_iadst16_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2_word,
     daedalus_vp9_idct32__glsl_eob34_p2_word_pack, daedalus_vp9_idct32__glsl_eob135_p2_word_pack,
@@ -533,6 +1030,68 @@ daedalus_vp9_idct32_clearing_items_fn daedalus_clearing_items_vp9_idct32__neon_d
     daedalus_clearing_items_vp9_idct32__neon_full, daedalus_clearing_items_vp9_idct32__vector_full,
     daedalus_clearing_items_vp9_idct32__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_idct32_high__glsl_dc_p2_word,
+    daedalus_vp9_idct32_high__glsl_eob34_p2_word, daedalus_vp9_idct32_high__glsl_eob135_p2_word,
+    daedalus_vp9_idct32_high__glsl_dc_p2, daedalus_vp9_idct32_high__glsl_dc_p4_word,
+    daedalus_vp9_idct32_high__glsl_eob34_p2, daedalus_vp9_idct32_high__glsl_eob34_p4_word,
+    daedalus_vp9_idct32_high__glsl_eob135_p2, daedalus_vp9_idct32_high__glsl_eob135_p4_word,
+    daedalus_vp9_idct32_high__glsl_full_p2_word, daedalus_vp9_idct32_high__glsl_full_p2,
+    daedalus_vp9_idct32_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct32_high__qpu_dc_p2_word,
+    daedalus_vp9_idct32_high__qpu_eob34_word_shuffle,
+    daedalus_vp9_idct32_high__qpu_eob135_word_shuffle, daedalus_vp9_idct32_high__qpu_dc_p2,
+    daedalus_vp9_idct32_high__qpu_eob34, daedalus_vp9_idct32_high__qpu_eob135,
+    daedalus_vp9_idct32_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_idct32_high__neon_dc, daedalus_vp9_idct32_high__neon_eob34,
+    daedalus_vp9_idct32_high__neon_eob135, daedalus_vp9_idct32_high__vector_dc,
+    daedalus_vp9_idct32_high__vector_eob34, daedalus_vp9_idct32_high__vector_eob135,
+    daedalus_vp9_idct32_high__c_dc, daedalus_vp9_idct32_high__c_eob34,
+    daedalus_vp9_idct32_high__c_eob135, daedalus_vp9_idct32_high__neon_full,
+    daedalus_vp9_idct32_high__vector_full, daedalus_vp9_idct32_high__c_full;
+typedef void daedalus_vp9_idct32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct32_high_item_fn daedalus_item_vp9_idct32_high__neon_dc,
+    daedalus_item_vp9_idct32_high__neon_eob34, daedalus_item_vp9_idct32_high__neon_eob135,
+    daedalus_item_vp9_idct32_high__vector_dc, daedalus_item_vp9_idct32_high__vector_eob34,
+    daedalus_item_vp9_idct32_high__vector_eob135, daedalus_item_vp9_idct32_high__c_dc,
+    daedalus_item_vp9_idct32_high__c_eob34, daedalus_item_vp9_idct32_high__c_eob135,
+    daedalus_item_vp9_idct32_high__neon_full, daedalus_item_vp9_idct32_high__vector_full,
+    daedalus_item_vp9_idct32_high__c_full;
+typedef void daedalus_vp9_idct32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct32_high_items_fn daedalus_items_vp9_idct32_high__neon_dc,
+    daedalus_items_vp9_idct32_high__neon_eob34, daedalus_items_vp9_idct32_high__neon_eob135,
+    daedalus_items_vp9_idct32_high__vector_dc, daedalus_items_vp9_idct32_high__vector_eob34,
+    daedalus_items_vp9_idct32_high__vector_eob135, daedalus_items_vp9_idct32_high__c_dc,
+    daedalus_items_vp9_idct32_high__c_eob34, daedalus_items_vp9_idct32_high__c_eob135,
+    daedalus_items_vp9_idct32_high__neon_full, daedalus_items_vp9_idct32_high__vector_full,
+    daedalus_items_vp9_idct32_high__c_full;
+typedef void daedalus_vp9_idct32_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct32_high_clearing_fn daedalus_clearing_vp9_idct32_high__neon_dc,
+    daedalus_clearing_vp9_idct32_high__neon_eob34, daedalus_clearing_vp9_idct32_high__neon_eob135,
+    daedalus_clearing_vp9_idct32_high__vector_dc, daedalus_clearing_vp9_idct32_high__vector_eob34,
+    daedalus_clearing_vp9_idct32_high__vector_eob135, daedalus_clearing_vp9_idct32_high__c_dc,
+    daedalus_clearing_vp9_idct32_high__c_eob34, daedalus_clearing_vp9_idct32_high__c_eob135,
+    daedalus_clearing_vp9_idct32_high__neon_full, daedalus_clearing_vp9_idct32_high__vector_full,
+    daedalus_clearing_vp9_idct32_high__c_full;
+typedef void daedalus_vp9_idct32_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct32_high_clearing_items_fn daedalus_clearing_items_vp9_idct32_high__neon_dc,
+    daedalus_clearing_items_vp9_idct32_high__neon_eob34,
+    daedalus_clearing_items_vp9_idct32_high__neon_eob135,
+    daedalus_clearing_items_vp9_idct32_high__vector_dc,
+    daedalus_clearing_items_vp9_idct32_high__vector_eob34,
+    daedalus_clearing_items_vp9_idct32_high__vector_eob135,
+    daedalus_clearing_items_vp9_idct32_high__c_dc,
+    daedalus_clearing_items_vp9_idct32_high__c_eob34,
+    daedalus_clearing_items_vp9_idct32_high__c_eob135,
+    daedalus_clearing_items_vp9_idct32_high__neon_full,
+    daedalus_clearing_items_vp9_idct32_high__vector_full,
+    daedalus_clearing_items_vp9_idct32_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word, daedalus_vp9_idct4__glsl_dc_p4,
     daedalus_vp9_idct4__glsl_dc_p2_word, daedalus_vp9_idct4__glsl_full_p4_word,
     daedalus_vp9_idct4__glsl_full_p4, daedalus_vp9_idct4__glsl_full_p2_word_pack;
@@ -567,6 +1126,45 @@ daedalus_vp9_idct4_clearing_items_fn daedalus_clearing_items_vp9_idct4__neon_dc_
     daedalus_clearing_items_vp9_idct4__neon_full_x2,
     daedalus_clearing_items_vp9_idct4__vector_full_x2, daedalus_clearing_items_vp9_idct4__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_idct4_high__glsl_dc_p4_word,
+    daedalus_vp9_idct4_high__glsl_dc_p4, daedalus_vp9_idct4_high__glsl_dc_p2_word,
+    daedalus_vp9_idct4_high__glsl_full_p4_word, daedalus_vp9_idct4_high__glsl_full_p4,
+    daedalus_vp9_idct4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_idct4_high__qpu_dc_p4_word,
+    daedalus_vp9_idct4_high__qpu_dc_p2, daedalus_vp9_idct4_high__qpu_full_p4_word_keep,
+    daedalus_vp9_idct4_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct4_high__neon_dc_x2, daedalus_vp9_idct4_high__vector_dc_x2,
+    daedalus_vp9_idct4_high__c_dc, daedalus_vp9_idct4_high__neon_full_x2,
+    daedalus_vp9_idct4_high__vector_full_x2, daedalus_vp9_idct4_high__c_full;
+typedef void daedalus_vp9_idct4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_high_item_fn daedalus_item_vp9_idct4_high__neon_dc_x2,
+    daedalus_item_vp9_idct4_high__vector_dc_x2, daedalus_item_vp9_idct4_high__c_dc,
+    daedalus_item_vp9_idct4_high__neon_full_x2, daedalus_item_vp9_idct4_high__vector_full_x2,
+    daedalus_item_vp9_idct4_high__c_full;
+typedef void daedalus_vp9_idct4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct4_high_items_fn daedalus_items_vp9_idct4_high__neon_dc_x2,
+    daedalus_items_vp9_idct4_high__vector_dc_x2, daedalus_items_vp9_idct4_high__c_dc,
+    daedalus_items_vp9_idct4_high__neon_full_x2, daedalus_items_vp9_idct4_high__vector_full_x2,
+    daedalus_items_vp9_idct4_high__c_full;
+typedef void daedalus_vp9_idct4_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_high_clearing_fn daedalus_clearing_vp9_idct4_high__neon_dc_x2,
+    daedalus_clearing_vp9_idct4_high__vector_dc_x2, daedalus_clearing_vp9_idct4_high__c_dc,
+    daedalus_clearing_vp9_idct4_high__neon_full_x2,
+    daedalus_clearing_vp9_idct4_high__vector_full_x2, daedalus_clearing_vp9_idct4_high__c_full;
+typedef void daedalus_vp9_idct4_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_idct4_high_clearing_items_fn daedalus_clearing_items_vp9_idct4_high__neon_dc_x2,
+    daedalus_clearing_items_vp9_idct4_high__vector_dc_x2,
+    daedalus_clearing_items_vp9_idct4_high__c_dc,
+    daedalus_clearing_items_vp9_idct4_high__neon_full_x2,
+    daedalus_clearing_items_vp9_idct4_high__vector_full_x2,
+    daedalus_clearing_items_vp9_idct4_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
     daedalus_vp9_idct4_iadst4__glsl_full_p4, daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
@@ -589,6 +1187,29 @@ typedef void daedalus_vp9_idct4_iadst4_clearing_items_fn(uint8_t *dst, ptrdiff_t
 daedalus_vp9_idct4_iadst4_clearing_items_fn daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2,
     daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2,
     daedalus_clearing_items_vp9_idct4_iadst4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4_high__glsl_full_p4_word,
+    daedalus_vp9_idct4_iadst4_high__glsl_full_p4, daedalus_vp9_idct4_iadst4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4_high__qpu_full_p4_word_keep,
+    daedalus_vp9_idct4_iadst4_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4_high__neon_full_x2,
+    daedalus_vp9_idct4_iadst4_high__vector_full_x2, daedalus_vp9_idct4_iadst4_high__c_full;
+typedef void daedalus_vp9_idct4_iadst4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_iadst4_high_item_fn daedalus_item_vp9_idct4_iadst4_high__neon_full_x2, daedalus_item_vp9_idct4_iadst4_high__vector_full_x2, daedalus_item_vp9_idct4_iadst4_high__c_full;
+typedef void daedalus_vp9_idct4_iadst4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct4_iadst4_high_items_fn daedalus_items_vp9_idct4_iadst4_high__neon_full_x2,
+    daedalus_items_vp9_idct4_iadst4_high__vector_full_x2,
+    daedalus_items_vp9_idct4_iadst4_high__c_full;
+typedef void daedalus_vp9_idct4_iadst4_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct4_iadst4_high_clearing_fn daedalus_clearing_vp9_idct4_iadst4_high__neon_full_x2, daedalus_clearing_vp9_idct4_iadst4_high__vector_full_x2, daedalus_clearing_vp9_idct4_iadst4_high__c_full;
+typedef void daedalus_vp9_idct4_iadst4_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_iadst4_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct4_iadst4_high_clearing_items_fn daedalus_clearing_items_vp9_idct4_iadst4_high__neon_full_x2, daedalus_clearing_items_vp9_idct4_iadst4_high__vector_full_x2, daedalus_clearing_items_vp9_idct4_iadst4_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word,
     daedalus_vp9_idct8__glsl_eob12_p2_word_pack, daedalus_vp9_idct8__glsl_dc_p2_word,
@@ -642,20 +1263,53 @@ daedalus_vp9_idct8_clearing_items_fn daedalus_clearing_items_vp9_idct8__neon_dc,
     daedalus_clearing_items_vp9_idct8__c_full,
     daedalus_clearing_items_vp9_idct8__neon_full_assumesum16;
 
-extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p2_word,
-    daedalus_vp9_idct8_10__glsl_full_p2, daedalus_vp9_idct8_10__glsl_full_p4_word;
-extern const daedalus_qpu_code daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
-    daedalus_vp9_idct8_10__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_idct8_10__neon_full, daedalus_vp9_idct8_10__vector_full,
-    daedalus_vp9_idct8_10__c_full;
-typedef void daedalus_vp9_idct8_10_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
-    const int32_t *coeffs);
-DAEDALUS_FLATTEN daedalus_vp9_idct8_10_item_fn daedalus_item_vp9_idct8_10__neon_full,
-    daedalus_item_vp9_idct8_10__vector_full, daedalus_item_vp9_idct8_10__c_full;
-typedef void daedalus_vp9_idct8_10_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks);
-daedalus_vp9_idct8_10_items_fn daedalus_items_vp9_idct8_10__neon_full,
-    daedalus_items_vp9_idct8_10__vector_full, daedalus_items_vp9_idct8_10__c_full;
+extern const daedalus_gpu_code daedalus_vp9_idct8_high__glsl_dc_p4_word,
+    daedalus_vp9_idct8_high__glsl_eob12_p2_word, daedalus_vp9_idct8_high__glsl_dc_p4,
+    daedalus_vp9_idct8_high__glsl_dc_p2_word, daedalus_vp9_idct8_high__glsl_eob12_p2,
+    daedalus_vp9_idct8_high__glsl_eob12_p4_word, daedalus_vp9_idct8_high__glsl_full_p2_word,
+    daedalus_vp9_idct8_high__glsl_full_p2, daedalus_vp9_idct8_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct8_high__qpu_dc_p8_word,
+    daedalus_vp9_idct8_high__qpu_eob12_p2_word_shuffle, daedalus_vp9_idct8_high__qpu_dc_p4,
+    daedalus_vp9_idct8_high__qpu_eob12_p2, daedalus_vp9_idct8_high__qpu_full_p2_word_shuffle,
+    daedalus_vp9_idct8_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct8_high__neon_dc, daedalus_vp9_idct8_high__neon_eob12,
+    daedalus_vp9_idct8_high__vector_dc, daedalus_vp9_idct8_high__vector_eob12,
+    daedalus_vp9_idct8_high__c_dc, daedalus_vp9_idct8_high__c_eob12,
+    daedalus_vp9_idct8_high__neon_full, daedalus_vp9_idct8_high__vector_full,
+    daedalus_vp9_idct8_high__c_full;
+typedef void daedalus_vp9_idct8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_high_item_fn daedalus_item_vp9_idct8_high__neon_dc,
+    daedalus_item_vp9_idct8_high__neon_eob12, daedalus_item_vp9_idct8_high__vector_dc,
+    daedalus_item_vp9_idct8_high__vector_eob12, daedalus_item_vp9_idct8_high__c_dc,
+    daedalus_item_vp9_idct8_high__c_eob12, daedalus_item_vp9_idct8_high__neon_full,
+    daedalus_item_vp9_idct8_high__vector_full, daedalus_item_vp9_idct8_high__c_full;
+typedef void daedalus_vp9_idct8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct8_high_items_fn daedalus_items_vp9_idct8_high__neon_dc,
+    daedalus_items_vp9_idct8_high__neon_eob12, daedalus_items_vp9_idct8_high__vector_dc,
+    daedalus_items_vp9_idct8_high__vector_eob12, daedalus_items_vp9_idct8_high__c_dc,
+    daedalus_items_vp9_idct8_high__c_eob12, daedalus_items_vp9_idct8_high__neon_full,
+    daedalus_items_vp9_idct8_high__vector_full, daedalus_items_vp9_idct8_high__c_full;
+typedef void daedalus_vp9_idct8_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t eob, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_high_clearing_fn daedalus_clearing_vp9_idct8_high__neon_dc,
+    daedalus_clearing_vp9_idct8_high__neon_eob12, daedalus_clearing_vp9_idct8_high__vector_dc,
+    daedalus_clearing_vp9_idct8_high__vector_eob12, daedalus_clearing_vp9_idct8_high__c_dc,
+    daedalus_clearing_vp9_idct8_high__c_eob12, daedalus_clearing_vp9_idct8_high__neon_full,
+    daedalus_clearing_vp9_idct8_high__vector_full, daedalus_clearing_vp9_idct8_high__c_full;
+typedef void daedalus_vp9_idct8_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_idct8_high_clearing_items_fn daedalus_clearing_items_vp9_idct8_high__neon_dc,
+    daedalus_clearing_items_vp9_idct8_high__neon_eob12,
+    daedalus_clearing_items_vp9_idct8_high__vector_dc,
+    daedalus_clearing_items_vp9_idct8_high__vector_eob12,
+    daedalus_clearing_items_vp9_idct8_high__c_dc, daedalus_clearing_items_vp9_idct8_high__c_eob12,
+    daedalus_clearing_items_vp9_idct8_high__neon_full,
+    daedalus_clearing_items_vp9_idct8_high__vector_full,
+    daedalus_clearing_items_vp9_idct8_high__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
     daedalus_vp9_idct8_iadst8__glsl_full_p2, daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack;
@@ -680,6 +1334,1570 @@ daedalus_vp9_idct8_iadst8_clearing_items_fn daedalus_clearing_items_vp9_idct8_ia
     daedalus_clearing_items_vp9_idct8_iadst8__vector_full,
     daedalus_clearing_items_vp9_idct8_iadst8__c_full;
 
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8_high__glsl_full_p2_word,
+    daedalus_vp9_idct8_iadst8_high__glsl_full_p2, daedalus_vp9_idct8_iadst8_high__glsl_full_p4_word;
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8_high__qpu_full_p2_word_shuffle,
+    daedalus_vp9_idct8_iadst8_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_idct8_iadst8_high__neon_full,
+    daedalus_vp9_idct8_iadst8_high__vector_full, daedalus_vp9_idct8_iadst8_high__c_full;
+typedef void daedalus_vp9_idct8_iadst8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_iadst8_high_item_fn daedalus_item_vp9_idct8_iadst8_high__neon_full, daedalus_item_vp9_idct8_iadst8_high__vector_full, daedalus_item_vp9_idct8_iadst8_high__c_full;
+typedef void daedalus_vp9_idct8_iadst8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct8_iadst8_high_items_fn daedalus_items_vp9_idct8_iadst8_high__neon_full,
+    daedalus_items_vp9_idct8_iadst8_high__vector_full, daedalus_items_vp9_idct8_iadst8_high__c_full;
+typedef void daedalus_vp9_idct8_iadst8_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_idct8_iadst8_high_clearing_fn daedalus_clearing_vp9_idct8_iadst8_high__neon_full, daedalus_clearing_vp9_idct8_iadst8_high__vector_full, daedalus_clearing_vp9_idct8_iadst8_high__c_full;
+typedef void daedalus_vp9_idct8_iadst8_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_iadst8_high_meta *meta, size_t meta_step);
+daedalus_vp9_idct8_iadst8_high_clearing_items_fn daedalus_clearing_items_vp9_idct8_iadst8_high__neon_full, daedalus_clearing_items_vp9_idct8_iadst8_high__vector_full, daedalus_clearing_items_vp9_idct8_iadst8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc16__glsl_full_p4, daedalus_vp9_intra_dc16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc16__neon_full, daedalus_vp9_intra_dc16__vector_full,
+    daedalus_vp9_intra_dc16__c_full;
+typedef void daedalus_vp9_intra_dc16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc16_item_fn daedalus_item_vp9_intra_dc16__neon_full,
+    daedalus_item_vp9_intra_dc16__vector_full, daedalus_item_vp9_intra_dc16__c_full;
+typedef void daedalus_vp9_intra_dc16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc16_items_fn daedalus_items_vp9_intra_dc16__neon_full,
+    daedalus_items_vp9_intra_dc16__vector_full, daedalus_items_vp9_intra_dc16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc16_high__glsl_full_p4,
+    daedalus_vp9_intra_dc16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc16_high__neon_full, daedalus_vp9_intra_dc16_high__vector_full,
+    daedalus_vp9_intra_dc16_high__c_full;
+typedef void daedalus_vp9_intra_dc16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc16_high_item_fn daedalus_item_vp9_intra_dc16_high__neon_full,
+    daedalus_item_vp9_intra_dc16_high__vector_full, daedalus_item_vp9_intra_dc16_high__c_full;
+typedef void daedalus_vp9_intra_dc16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc16_high_items_fn daedalus_items_vp9_intra_dc16_high__neon_full,
+    daedalus_items_vp9_intra_dc16_high__vector_full, daedalus_items_vp9_intra_dc16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc32__glsl_full_p4, daedalus_vp9_intra_dc32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc32__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_dc32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc32__neon_full, daedalus_vp9_intra_dc32__vector_full,
+    daedalus_vp9_intra_dc32__c_full;
+typedef void daedalus_vp9_intra_dc32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc32_item_fn daedalus_item_vp9_intra_dc32__neon_full,
+    daedalus_item_vp9_intra_dc32__vector_full, daedalus_item_vp9_intra_dc32__c_full;
+typedef void daedalus_vp9_intra_dc32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc32_items_fn daedalus_items_vp9_intra_dc32__neon_full,
+    daedalus_items_vp9_intra_dc32__vector_full, daedalus_items_vp9_intra_dc32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc32_high__glsl_full_p4,
+    daedalus_vp9_intra_dc32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc32_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_dc32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc32_high__neon_full, daedalus_vp9_intra_dc32_high__vector_full,
+    daedalus_vp9_intra_dc32_high__c_full;
+typedef void daedalus_vp9_intra_dc32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc32_high_item_fn daedalus_item_vp9_intra_dc32_high__neon_full,
+    daedalus_item_vp9_intra_dc32_high__vector_full, daedalus_item_vp9_intra_dc32_high__c_full;
+typedef void daedalus_vp9_intra_dc32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc32_high_items_fn daedalus_items_vp9_intra_dc32_high__neon_full,
+    daedalus_items_vp9_intra_dc32_high__vector_full, daedalus_items_vp9_intra_dc32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc4__glsl_full_p4, daedalus_vp9_intra_dc4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc4__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_dc4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc4__neon_full, daedalus_vp9_intra_dc4__vector_full,
+    daedalus_vp9_intra_dc4__c_full;
+typedef void daedalus_vp9_intra_dc4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc4_item_fn daedalus_item_vp9_intra_dc4__neon_full,
+    daedalus_item_vp9_intra_dc4__vector_full, daedalus_item_vp9_intra_dc4__c_full;
+typedef void daedalus_vp9_intra_dc4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc4_items_fn daedalus_items_vp9_intra_dc4__neon_full,
+    daedalus_items_vp9_intra_dc4__vector_full, daedalus_items_vp9_intra_dc4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc4_high__glsl_full_p4,
+    daedalus_vp9_intra_dc4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc4_high__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_dc4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc4_high__neon_full, daedalus_vp9_intra_dc4_high__vector_full,
+    daedalus_vp9_intra_dc4_high__c_full;
+typedef void daedalus_vp9_intra_dc4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc4_high_item_fn daedalus_item_vp9_intra_dc4_high__neon_full,
+    daedalus_item_vp9_intra_dc4_high__vector_full, daedalus_item_vp9_intra_dc4_high__c_full;
+typedef void daedalus_vp9_intra_dc4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc4_high_items_fn daedalus_items_vp9_intra_dc4_high__neon_full,
+    daedalus_items_vp9_intra_dc4_high__vector_full, daedalus_items_vp9_intra_dc4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc8__glsl_full_p4, daedalus_vp9_intra_dc8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc8__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc8__neon_full, daedalus_vp9_intra_dc8__vector_full,
+    daedalus_vp9_intra_dc8__c_full;
+typedef void daedalus_vp9_intra_dc8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc8_item_fn daedalus_item_vp9_intra_dc8__neon_full,
+    daedalus_item_vp9_intra_dc8__vector_full, daedalus_item_vp9_intra_dc8__c_full;
+typedef void daedalus_vp9_intra_dc8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc8_items_fn daedalus_items_vp9_intra_dc8__neon_full,
+    daedalus_items_vp9_intra_dc8__vector_full, daedalus_items_vp9_intra_dc8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc8_high__glsl_full_p4,
+    daedalus_vp9_intra_dc8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc8_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc8_high__neon_full, daedalus_vp9_intra_dc8_high__vector_full,
+    daedalus_vp9_intra_dc8_high__c_full;
+typedef void daedalus_vp9_intra_dc8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc8_high_item_fn daedalus_item_vp9_intra_dc8_high__neon_full,
+    daedalus_item_vp9_intra_dc8_high__vector_full, daedalus_item_vp9_intra_dc8_high__c_full;
+typedef void daedalus_vp9_intra_dc8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_dc8_high_items_fn daedalus_items_vp9_intra_dc8_high__neon_full,
+    daedalus_items_vp9_intra_dc8_high__vector_full, daedalus_items_vp9_intra_dc8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge16__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc_edge16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge16__neon_full, daedalus_vp9_intra_dc_edge16__vector_full,
+    daedalus_vp9_intra_dc_edge16__c_full;
+typedef void daedalus_vp9_intra_dc_edge16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge16_item_fn daedalus_item_vp9_intra_dc_edge16__neon_full,
+    daedalus_item_vp9_intra_dc_edge16__vector_full, daedalus_item_vp9_intra_dc_edge16__c_full;
+typedef void daedalus_vp9_intra_dc_edge16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge16_items_fn daedalus_items_vp9_intra_dc_edge16__neon_full,
+    daedalus_items_vp9_intra_dc_edge16__vector_full, daedalus_items_vp9_intra_dc_edge16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge16_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc_edge16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge16_high__neon_full,
+    daedalus_vp9_intra_dc_edge16_high__vector_full, daedalus_vp9_intra_dc_edge16_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge16_high_item_fn daedalus_item_vp9_intra_dc_edge16_high__neon_full, daedalus_item_vp9_intra_dc_edge16_high__vector_full, daedalus_item_vp9_intra_dc_edge16_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge16_high_items_fn daedalus_items_vp9_intra_dc_edge16_high__neon_full,
+    daedalus_items_vp9_intra_dc_edge16_high__vector_full,
+    daedalus_items_vp9_intra_dc_edge16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge32__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge32__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_dc_edge32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge32__neon_full, daedalus_vp9_intra_dc_edge32__vector_full,
+    daedalus_vp9_intra_dc_edge32__c_full;
+typedef void daedalus_vp9_intra_dc_edge32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge32_item_fn daedalus_item_vp9_intra_dc_edge32__neon_full,
+    daedalus_item_vp9_intra_dc_edge32__vector_full, daedalus_item_vp9_intra_dc_edge32__c_full;
+typedef void daedalus_vp9_intra_dc_edge32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge32_items_fn daedalus_items_vp9_intra_dc_edge32__neon_full,
+    daedalus_items_vp9_intra_dc_edge32__vector_full, daedalus_items_vp9_intra_dc_edge32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge32_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge32_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_dc_edge32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge32_high__neon_full,
+    daedalus_vp9_intra_dc_edge32_high__vector_full, daedalus_vp9_intra_dc_edge32_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge32_high_item_fn daedalus_item_vp9_intra_dc_edge32_high__neon_full, daedalus_item_vp9_intra_dc_edge32_high__vector_full, daedalus_item_vp9_intra_dc_edge32_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge32_high_items_fn daedalus_items_vp9_intra_dc_edge32_high__neon_full,
+    daedalus_items_vp9_intra_dc_edge32_high__vector_full,
+    daedalus_items_vp9_intra_dc_edge32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge4__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge4__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_dc_edge4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge4__neon_full, daedalus_vp9_intra_dc_edge4__vector_full,
+    daedalus_vp9_intra_dc_edge4__c_full;
+typedef void daedalus_vp9_intra_dc_edge4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge4_item_fn daedalus_item_vp9_intra_dc_edge4__neon_full,
+    daedalus_item_vp9_intra_dc_edge4__vector_full, daedalus_item_vp9_intra_dc_edge4__c_full;
+typedef void daedalus_vp9_intra_dc_edge4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge4_items_fn daedalus_items_vp9_intra_dc_edge4__neon_full,
+    daedalus_items_vp9_intra_dc_edge4__vector_full, daedalus_items_vp9_intra_dc_edge4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge4_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge4_high__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_dc_edge4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge4_high__neon_full,
+    daedalus_vp9_intra_dc_edge4_high__vector_full, daedalus_vp9_intra_dc_edge4_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge4_high_item_fn daedalus_item_vp9_intra_dc_edge4_high__neon_full, daedalus_item_vp9_intra_dc_edge4_high__vector_full, daedalus_item_vp9_intra_dc_edge4_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge4_high_items_fn daedalus_items_vp9_intra_dc_edge4_high__neon_full,
+    daedalus_items_vp9_intra_dc_edge4_high__vector_full,
+    daedalus_items_vp9_intra_dc_edge4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge8__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge8__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc_edge8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge8__neon_full, daedalus_vp9_intra_dc_edge8__vector_full,
+    daedalus_vp9_intra_dc_edge8__c_full;
+typedef void daedalus_vp9_intra_dc_edge8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge8_item_fn daedalus_item_vp9_intra_dc_edge8__neon_full,
+    daedalus_item_vp9_intra_dc_edge8__vector_full, daedalus_item_vp9_intra_dc_edge8__c_full;
+typedef void daedalus_vp9_intra_dc_edge8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge8_items_fn daedalus_items_vp9_intra_dc_edge8__neon_full,
+    daedalus_items_vp9_intra_dc_edge8__vector_full, daedalus_items_vp9_intra_dc_edge8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_edge8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_dc_edge8_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_edge8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_edge8_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_dc_edge8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc_edge8_high__neon_full,
+    daedalus_vp9_intra_dc_edge8_high__vector_full, daedalus_vp9_intra_dc_edge8_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *edge, ptrdiff_t edge_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_edge8_high_item_fn daedalus_item_vp9_intra_dc_edge8_high__neon_full, daedalus_item_vp9_intra_dc_edge8_high__vector_full, daedalus_item_vp9_intra_dc_edge8_high__c_full;
+typedef void daedalus_vp9_intra_dc_edge8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *edge, ptrdiff_t edge_stride, ptrdiff_t edge_step,
+    size_t n_blocks);
+daedalus_vp9_intra_dc_edge8_high_items_fn daedalus_items_vp9_intra_dc_edge8_high__neon_full,
+    daedalus_items_vp9_intra_dc_edge8_high__vector_full,
+    daedalus_items_vp9_intra_dc_edge8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none16__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none16__glsl_full_p4, daedalus_vp9_intra_dc_none16__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none16__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none16__neon_full, daedalus_vp9_intra_dc_none16__vector_full,
+    daedalus_vp9_intra_dc_none16__c_full;
+typedef void daedalus_vp9_intra_dc_none16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t more);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none16_item_fn daedalus_item_vp9_intra_dc_none16__neon_full,
+    daedalus_item_vp9_intra_dc_none16__vector_full, daedalus_item_vp9_intra_dc_none16__c_full;
+typedef void daedalus_vp9_intra_dc_none16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none16_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none16_items_fn daedalus_items_vp9_intra_dc_none16__neon_full,
+    daedalus_items_vp9_intra_dc_none16__vector_full, daedalus_items_vp9_intra_dc_none16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none16_high__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none16_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_none16_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none16_high__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none16_high__neon_full,
+    daedalus_vp9_intra_dc_none16_high__vector_full, daedalus_vp9_intra_dc_none16_high__c_full;
+typedef void daedalus_vp9_intra_dc_none16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t more, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none16_high_item_fn daedalus_item_vp9_intra_dc_none16_high__neon_full, daedalus_item_vp9_intra_dc_none16_high__vector_full, daedalus_item_vp9_intra_dc_none16_high__c_full;
+typedef void daedalus_vp9_intra_dc_none16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none16_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none16_high_items_fn daedalus_items_vp9_intra_dc_none16_high__neon_full,
+    daedalus_items_vp9_intra_dc_none16_high__vector_full,
+    daedalus_items_vp9_intra_dc_none16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none32__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none32__glsl_full_p4, daedalus_vp9_intra_dc_none32__glsl_full_p8_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none32__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none32__neon_full, daedalus_vp9_intra_dc_none32__vector_full,
+    daedalus_vp9_intra_dc_none32__c_full;
+typedef void daedalus_vp9_intra_dc_none32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t more);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none32_item_fn daedalus_item_vp9_intra_dc_none32__neon_full,
+    daedalus_item_vp9_intra_dc_none32__vector_full, daedalus_item_vp9_intra_dc_none32__c_full;
+typedef void daedalus_vp9_intra_dc_none32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none32_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none32_items_fn daedalus_items_vp9_intra_dc_none32__neon_full,
+    daedalus_items_vp9_intra_dc_none32__vector_full, daedalus_items_vp9_intra_dc_none32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none32_high__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none32_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_none32_high__glsl_full_p8_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none32_high__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none32_high__neon_full,
+    daedalus_vp9_intra_dc_none32_high__vector_full, daedalus_vp9_intra_dc_none32_high__c_full;
+typedef void daedalus_vp9_intra_dc_none32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t more, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none32_high_item_fn daedalus_item_vp9_intra_dc_none32_high__neon_full, daedalus_item_vp9_intra_dc_none32_high__vector_full, daedalus_item_vp9_intra_dc_none32_high__c_full;
+typedef void daedalus_vp9_intra_dc_none32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none32_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none32_high_items_fn daedalus_items_vp9_intra_dc_none32_high__neon_full,
+    daedalus_items_vp9_intra_dc_none32_high__vector_full,
+    daedalus_items_vp9_intra_dc_none32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none4__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none4__glsl_full_p4, daedalus_vp9_intra_dc_none4__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none4__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none4__neon_full, daedalus_vp9_intra_dc_none4__vector_full,
+    daedalus_vp9_intra_dc_none4__c_full;
+typedef void daedalus_vp9_intra_dc_none4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t more);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none4_item_fn daedalus_item_vp9_intra_dc_none4__neon_full,
+    daedalus_item_vp9_intra_dc_none4__vector_full, daedalus_item_vp9_intra_dc_none4__c_full;
+typedef void daedalus_vp9_intra_dc_none4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none4_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none4_items_fn daedalus_items_vp9_intra_dc_none4__neon_full,
+    daedalus_items_vp9_intra_dc_none4__vector_full, daedalus_items_vp9_intra_dc_none4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none4_high__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none4_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_none4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none4_high__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none4_high__neon_full,
+    daedalus_vp9_intra_dc_none4_high__vector_full, daedalus_vp9_intra_dc_none4_high__c_full;
+typedef void daedalus_vp9_intra_dc_none4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t more, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none4_high_item_fn daedalus_item_vp9_intra_dc_none4_high__neon_full, daedalus_item_vp9_intra_dc_none4_high__vector_full, daedalus_item_vp9_intra_dc_none4_high__c_full;
+typedef void daedalus_vp9_intra_dc_none4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none4_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none4_high_items_fn daedalus_items_vp9_intra_dc_none4_high__neon_full,
+    daedalus_items_vp9_intra_dc_none4_high__vector_full,
+    daedalus_items_vp9_intra_dc_none4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none8__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none8__glsl_full_p4, daedalus_vp9_intra_dc_none8__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none8__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none8__neon_full, daedalus_vp9_intra_dc_none8__vector_full,
+    daedalus_vp9_intra_dc_none8__c_full;
+typedef void daedalus_vp9_intra_dc_none8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t more);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none8_item_fn daedalus_item_vp9_intra_dc_none8__neon_full,
+    daedalus_item_vp9_intra_dc_none8__vector_full, daedalus_item_vp9_intra_dc_none8__c_full;
+typedef void daedalus_vp9_intra_dc_none8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none8_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none8_items_fn daedalus_items_vp9_intra_dc_none8__neon_full,
+    daedalus_items_vp9_intra_dc_none8__vector_full, daedalus_items_vp9_intra_dc_none8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_dc_none8_high__glsl_full_p4_word,
+    daedalus_vp9_intra_dc_none8_high__glsl_full_p4,
+    daedalus_vp9_intra_dc_none8_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_intra_dc_none8_high__qpu_full_p16_word,
+    daedalus_vp9_intra_dc_none8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_dc_none8_high__neon_full,
+    daedalus_vp9_intra_dc_none8_high__vector_full, daedalus_vp9_intra_dc_none8_high__c_full;
+typedef void daedalus_vp9_intra_dc_none8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t more, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_dc_none8_high_item_fn daedalus_item_vp9_intra_dc_none8_high__neon_full, daedalus_item_vp9_intra_dc_none8_high__vector_full, daedalus_item_vp9_intra_dc_none8_high__c_full;
+typedef void daedalus_vp9_intra_dc_none8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_blocks, const daedalus_vp9_intra_dc_none8_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_intra_dc_none8_high_items_fn daedalus_items_vp9_intra_dc_none8_high__neon_full,
+    daedalus_items_vp9_intra_dc_none8_high__vector_full,
+    daedalus_items_vp9_intra_dc_none8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_left16__glsl_full_p4,
+    daedalus_vp9_intra_down_left16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left16__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_down_left16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_left16__neon_full,
+    daedalus_vp9_intra_down_left16__vector_full, daedalus_vp9_intra_down_left16__c_full;
+typedef void daedalus_vp9_intra_down_left16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left16_item_fn daedalus_item_vp9_intra_down_left16__neon_full, daedalus_item_vp9_intra_down_left16__vector_full, daedalus_item_vp9_intra_down_left16__c_full;
+typedef void daedalus_vp9_intra_down_left16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left16_items_fn daedalus_items_vp9_intra_down_left16__neon_full,
+    daedalus_items_vp9_intra_down_left16__vector_full, daedalus_items_vp9_intra_down_left16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left16_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_down_left16_high__glsl_full_p4, daedalus_vp9_intra_down_left16_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_left16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_left16_high__neon_full,
+    daedalus_vp9_intra_down_left16_high__vector_full, daedalus_vp9_intra_down_left16_high__c_full;
+typedef void daedalus_vp9_intra_down_left16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left16_high_item_fn daedalus_item_vp9_intra_down_left16_high__neon_full, daedalus_item_vp9_intra_down_left16_high__vector_full, daedalus_item_vp9_intra_down_left16_high__c_full;
+typedef void daedalus_vp9_intra_down_left16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left16_high_items_fn daedalus_items_vp9_intra_down_left16_high__neon_full,
+    daedalus_items_vp9_intra_down_left16_high__vector_full,
+    daedalus_items_vp9_intra_down_left16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_left32__glsl_full_p4,
+    daedalus_vp9_intra_down_left32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left32__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_down_left32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_left32__neon_full,
+    daedalus_vp9_intra_down_left32__vector_full, daedalus_vp9_intra_down_left32__c_full;
+typedef void daedalus_vp9_intra_down_left32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left32_item_fn daedalus_item_vp9_intra_down_left32__neon_full, daedalus_item_vp9_intra_down_left32__vector_full, daedalus_item_vp9_intra_down_left32__c_full;
+typedef void daedalus_vp9_intra_down_left32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left32_items_fn daedalus_items_vp9_intra_down_left32__neon_full,
+    daedalus_items_vp9_intra_down_left32__vector_full, daedalus_items_vp9_intra_down_left32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left32_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_down_left32_high__glsl_full_p4, daedalus_vp9_intra_down_left32_high__glsl_full_p8_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left32_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_left32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_left32_high__neon_full,
+    daedalus_vp9_intra_down_left32_high__vector_full, daedalus_vp9_intra_down_left32_high__c_full;
+typedef void daedalus_vp9_intra_down_left32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left32_high_item_fn daedalus_item_vp9_intra_down_left32_high__neon_full, daedalus_item_vp9_intra_down_left32_high__vector_full, daedalus_item_vp9_intra_down_left32_high__c_full;
+typedef void daedalus_vp9_intra_down_left32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left32_high_items_fn daedalus_items_vp9_intra_down_left32_high__neon_full,
+    daedalus_items_vp9_intra_down_left32_high__vector_full,
+    daedalus_items_vp9_intra_down_left32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_left4__glsl_full_p4,
+    daedalus_vp9_intra_down_left4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left4__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_down_left4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_down_left4__neon_full,
+    daedalus_vp9_intra_down_left4__vector_full, daedalus_vp9_intra_down_left4__c_full;
+typedef void daedalus_vp9_intra_down_left4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left4_item_fn daedalus_item_vp9_intra_down_left4__neon_full, daedalus_item_vp9_intra_down_left4__vector_full, daedalus_item_vp9_intra_down_left4__c_full;
+typedef void daedalus_vp9_intra_down_left4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left4_items_fn daedalus_items_vp9_intra_down_left4__neon_full,
+    daedalus_items_vp9_intra_down_left4__vector_full, daedalus_items_vp9_intra_down_left4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left4_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_down_left4_high__glsl_full_p4, daedalus_vp9_intra_down_left4_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left4_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_left4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_down_left4_high__neon_full,
+    daedalus_vp9_intra_down_left4_high__vector_full, daedalus_vp9_intra_down_left4_high__c_full;
+typedef void daedalus_vp9_intra_down_left4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left4_high_item_fn daedalus_item_vp9_intra_down_left4_high__neon_full, daedalus_item_vp9_intra_down_left4_high__vector_full, daedalus_item_vp9_intra_down_left4_high__c_full;
+typedef void daedalus_vp9_intra_down_left4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left4_high_items_fn daedalus_items_vp9_intra_down_left4_high__neon_full,
+    daedalus_items_vp9_intra_down_left4_high__vector_full,
+    daedalus_items_vp9_intra_down_left4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_left8__glsl_full_p4,
+    daedalus_vp9_intra_down_left8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_down_left8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_down_left8__neon_full,
+    daedalus_vp9_intra_down_left8__vector_full, daedalus_vp9_intra_down_left8__c_full;
+typedef void daedalus_vp9_intra_down_left8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left8_item_fn daedalus_item_vp9_intra_down_left8__neon_full, daedalus_item_vp9_intra_down_left8__vector_full, daedalus_item_vp9_intra_down_left8__c_full;
+typedef void daedalus_vp9_intra_down_left8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left8_items_fn daedalus_items_vp9_intra_down_left8__neon_full,
+    daedalus_items_vp9_intra_down_left8__vector_full, daedalus_items_vp9_intra_down_left8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_left8_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_down_left8_high__glsl_full_p4, daedalus_vp9_intra_down_left8_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_left8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_left8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_down_left8_high__neon_full,
+    daedalus_vp9_intra_down_left8_high__vector_full, daedalus_vp9_intra_down_left8_high__c_full;
+typedef void daedalus_vp9_intra_down_left8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_left8_high_item_fn daedalus_item_vp9_intra_down_left8_high__neon_full, daedalus_item_vp9_intra_down_left8_high__vector_full, daedalus_item_vp9_intra_down_left8_high__c_full;
+typedef void daedalus_vp9_intra_down_left8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_down_left8_high_items_fn daedalus_items_vp9_intra_down_left8_high__neon_full,
+    daedalus_items_vp9_intra_down_left8_high__vector_full,
+    daedalus_items_vp9_intra_down_left8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right16__glsl_full_p4,
+    daedalus_vp9_intra_down_right16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right16__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_right16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_right16__neon_full,
+    daedalus_vp9_intra_down_right16__vector_full, daedalus_vp9_intra_down_right16__c_full;
+typedef void daedalus_vp9_intra_down_right16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right16_item_fn daedalus_item_vp9_intra_down_right16__neon_full, daedalus_item_vp9_intra_down_right16__vector_full, daedalus_item_vp9_intra_down_right16__c_full;
+typedef void daedalus_vp9_intra_down_right16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right16_items_fn daedalus_items_vp9_intra_down_right16__neon_full,
+    daedalus_items_vp9_intra_down_right16__vector_full,
+    daedalus_items_vp9_intra_down_right16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right16_high__glsl_full_p4,
+    daedalus_vp9_intra_down_right16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_right16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_right16_high__neon_full,
+    daedalus_vp9_intra_down_right16_high__vector_full, daedalus_vp9_intra_down_right16_high__c_full;
+typedef void daedalus_vp9_intra_down_right16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right16_high_item_fn daedalus_item_vp9_intra_down_right16_high__neon_full, daedalus_item_vp9_intra_down_right16_high__vector_full, daedalus_item_vp9_intra_down_right16_high__c_full;
+typedef void daedalus_vp9_intra_down_right16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right16_high_items_fn daedalus_items_vp9_intra_down_right16_high__neon_full, daedalus_items_vp9_intra_down_right16_high__vector_full, daedalus_items_vp9_intra_down_right16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right32__glsl_full_p4,
+    daedalus_vp9_intra_down_right32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_down_right32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_right32__neon_full,
+    daedalus_vp9_intra_down_right32__vector_full, daedalus_vp9_intra_down_right32__c_full;
+typedef void daedalus_vp9_intra_down_right32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right32_item_fn daedalus_item_vp9_intra_down_right32__neon_full, daedalus_item_vp9_intra_down_right32__vector_full, daedalus_item_vp9_intra_down_right32__c_full;
+typedef void daedalus_vp9_intra_down_right32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right32_items_fn daedalus_items_vp9_intra_down_right32__neon_full,
+    daedalus_items_vp9_intra_down_right32__vector_full,
+    daedalus_items_vp9_intra_down_right32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right32_high__glsl_full_p4,
+    daedalus_vp9_intra_down_right32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_down_right32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_down_right32_high__neon_full,
+    daedalus_vp9_intra_down_right32_high__vector_full, daedalus_vp9_intra_down_right32_high__c_full;
+typedef void daedalus_vp9_intra_down_right32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right32_high_item_fn daedalus_item_vp9_intra_down_right32_high__neon_full, daedalus_item_vp9_intra_down_right32_high__vector_full, daedalus_item_vp9_intra_down_right32_high__c_full;
+typedef void daedalus_vp9_intra_down_right32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right32_high_items_fn daedalus_items_vp9_intra_down_right32_high__neon_full, daedalus_items_vp9_intra_down_right32_high__vector_full, daedalus_items_vp9_intra_down_right32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right4__glsl_full_p4,
+    daedalus_vp9_intra_down_right4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right4__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_down_right4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_down_right4__neon_full,
+    daedalus_vp9_intra_down_right4__vector_full, daedalus_vp9_intra_down_right4__c_full;
+typedef void daedalus_vp9_intra_down_right4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right4_item_fn daedalus_item_vp9_intra_down_right4__neon_full, daedalus_item_vp9_intra_down_right4__vector_full, daedalus_item_vp9_intra_down_right4__c_full;
+typedef void daedalus_vp9_intra_down_right4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right4_items_fn daedalus_items_vp9_intra_down_right4__neon_full,
+    daedalus_items_vp9_intra_down_right4__vector_full, daedalus_items_vp9_intra_down_right4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right4_high__glsl_full_p4,
+    daedalus_vp9_intra_down_right4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right4_high__qpu_full_p16_word_unaligned_keep, daedalus_vp9_intra_down_right4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_down_right4_high__neon_full,
+    daedalus_vp9_intra_down_right4_high__vector_full, daedalus_vp9_intra_down_right4_high__c_full;
+typedef void daedalus_vp9_intra_down_right4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right4_high_item_fn daedalus_item_vp9_intra_down_right4_high__neon_full, daedalus_item_vp9_intra_down_right4_high__vector_full, daedalus_item_vp9_intra_down_right4_high__c_full;
+typedef void daedalus_vp9_intra_down_right4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right4_high_items_fn daedalus_items_vp9_intra_down_right4_high__neon_full,
+    daedalus_items_vp9_intra_down_right4_high__vector_full,
+    daedalus_items_vp9_intra_down_right4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right8__glsl_full_p4,
+    daedalus_vp9_intra_down_right8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_down_right8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_down_right8__neon_full,
+    daedalus_vp9_intra_down_right8__vector_full, daedalus_vp9_intra_down_right8__c_full;
+typedef void daedalus_vp9_intra_down_right8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right8_item_fn daedalus_item_vp9_intra_down_right8__neon_full, daedalus_item_vp9_intra_down_right8__vector_full, daedalus_item_vp9_intra_down_right8__c_full;
+typedef void daedalus_vp9_intra_down_right8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right8_items_fn daedalus_items_vp9_intra_down_right8__neon_full,
+    daedalus_items_vp9_intra_down_right8__vector_full, daedalus_items_vp9_intra_down_right8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_down_right8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_down_right8_high__glsl_full_p4,
+    daedalus_vp9_intra_down_right8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_down_right8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_down_right8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_down_right8_high__neon_full,
+    daedalus_vp9_intra_down_right8_high__vector_full, daedalus_vp9_intra_down_right8_high__c_full;
+typedef void daedalus_vp9_intra_down_right8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_down_right8_high_item_fn daedalus_item_vp9_intra_down_right8_high__neon_full, daedalus_item_vp9_intra_down_right8_high__vector_full, daedalus_item_vp9_intra_down_right8_high__c_full;
+typedef void daedalus_vp9_intra_down_right8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_down_right8_high_items_fn daedalus_items_vp9_intra_down_right8_high__neon_full,
+    daedalus_items_vp9_intra_down_right8_high__vector_full,
+    daedalus_items_vp9_intra_down_right8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor16__glsl_full_p4, daedalus_vp9_intra_hor16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor16__neon_full, daedalus_vp9_intra_hor16__vector_full,
+    daedalus_vp9_intra_hor16__c_full;
+typedef void daedalus_vp9_intra_hor16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor16_item_fn daedalus_item_vp9_intra_hor16__neon_full,
+    daedalus_item_vp9_intra_hor16__vector_full, daedalus_item_vp9_intra_hor16__c_full;
+typedef void daedalus_vp9_intra_hor16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor16_items_fn daedalus_items_vp9_intra_hor16__neon_full,
+    daedalus_items_vp9_intra_hor16__vector_full, daedalus_items_vp9_intra_hor16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor16_high__glsl_full_p4,
+    daedalus_vp9_intra_hor16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor16_high__neon_full,
+    daedalus_vp9_intra_hor16_high__vector_full, daedalus_vp9_intra_hor16_high__c_full;
+typedef void daedalus_vp9_intra_hor16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor16_high_item_fn daedalus_item_vp9_intra_hor16_high__neon_full, daedalus_item_vp9_intra_hor16_high__vector_full, daedalus_item_vp9_intra_hor16_high__c_full;
+typedef void daedalus_vp9_intra_hor16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor16_high_items_fn daedalus_items_vp9_intra_hor16_high__neon_full,
+    daedalus_items_vp9_intra_hor16_high__vector_full, daedalus_items_vp9_intra_hor16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor32__glsl_full_p4, daedalus_vp9_intra_hor32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor32__neon_full, daedalus_vp9_intra_hor32__vector_full,
+    daedalus_vp9_intra_hor32__c_full;
+typedef void daedalus_vp9_intra_hor32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor32_item_fn daedalus_item_vp9_intra_hor32__neon_full,
+    daedalus_item_vp9_intra_hor32__vector_full, daedalus_item_vp9_intra_hor32__c_full;
+typedef void daedalus_vp9_intra_hor32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor32_items_fn daedalus_items_vp9_intra_hor32__neon_full,
+    daedalus_items_vp9_intra_hor32__vector_full, daedalus_items_vp9_intra_hor32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor32_high__glsl_full_p4,
+    daedalus_vp9_intra_hor32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor32_high__neon_full,
+    daedalus_vp9_intra_hor32_high__vector_full, daedalus_vp9_intra_hor32_high__c_full;
+typedef void daedalus_vp9_intra_hor32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor32_high_item_fn daedalus_item_vp9_intra_hor32_high__neon_full, daedalus_item_vp9_intra_hor32_high__vector_full, daedalus_item_vp9_intra_hor32_high__c_full;
+typedef void daedalus_vp9_intra_hor32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor32_high_items_fn daedalus_items_vp9_intra_hor32_high__neon_full,
+    daedalus_items_vp9_intra_hor32_high__vector_full, daedalus_items_vp9_intra_hor32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor4__glsl_full_p4, daedalus_vp9_intra_hor4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor4__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor4__neon_full, daedalus_vp9_intra_hor4__vector_full,
+    daedalus_vp9_intra_hor4__c_full;
+typedef void daedalus_vp9_intra_hor4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor4_item_fn daedalus_item_vp9_intra_hor4__neon_full,
+    daedalus_item_vp9_intra_hor4__vector_full, daedalus_item_vp9_intra_hor4__c_full;
+typedef void daedalus_vp9_intra_hor4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor4_items_fn daedalus_items_vp9_intra_hor4__neon_full,
+    daedalus_items_vp9_intra_hor4__vector_full, daedalus_items_vp9_intra_hor4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor4_high__glsl_full_p4,
+    daedalus_vp9_intra_hor4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor4_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor4_high__neon_full, daedalus_vp9_intra_hor4_high__vector_full,
+    daedalus_vp9_intra_hor4_high__c_full;
+typedef void daedalus_vp9_intra_hor4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor4_high_item_fn daedalus_item_vp9_intra_hor4_high__neon_full,
+    daedalus_item_vp9_intra_hor4_high__vector_full, daedalus_item_vp9_intra_hor4_high__c_full;
+typedef void daedalus_vp9_intra_hor4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor4_high_items_fn daedalus_items_vp9_intra_hor4_high__neon_full,
+    daedalus_items_vp9_intra_hor4_high__vector_full, daedalus_items_vp9_intra_hor4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor8__glsl_full_p4, daedalus_vp9_intra_hor8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor8__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor8__neon_full, daedalus_vp9_intra_hor8__vector_full,
+    daedalus_vp9_intra_hor8__c_full;
+typedef void daedalus_vp9_intra_hor8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor8_item_fn daedalus_item_vp9_intra_hor8__neon_full,
+    daedalus_item_vp9_intra_hor8__vector_full, daedalus_item_vp9_intra_hor8__c_full;
+typedef void daedalus_vp9_intra_hor8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor8_items_fn daedalus_items_vp9_intra_hor8__neon_full,
+    daedalus_items_vp9_intra_hor8__vector_full, daedalus_items_vp9_intra_hor8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor8_high__glsl_full_p4,
+    daedalus_vp9_intra_hor8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor8_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor8_high__neon_full, daedalus_vp9_intra_hor8_high__vector_full,
+    daedalus_vp9_intra_hor8_high__c_full;
+typedef void daedalus_vp9_intra_hor8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor8_high_item_fn daedalus_item_vp9_intra_hor8_high__neon_full,
+    daedalus_item_vp9_intra_hor8_high__vector_full, daedalus_item_vp9_intra_hor8_high__c_full;
+typedef void daedalus_vp9_intra_hor8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor8_high_items_fn daedalus_items_vp9_intra_hor8_high__neon_full,
+    daedalus_items_vp9_intra_hor8_high__vector_full, daedalus_items_vp9_intra_hor8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_down16__glsl_full_p4,
+    daedalus_vp9_intra_hor_down16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down16__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_hor_down16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down16__neon_full,
+    daedalus_vp9_intra_hor_down16__vector_full, daedalus_vp9_intra_hor_down16__c_full;
+typedef void daedalus_vp9_intra_hor_down16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down16_item_fn daedalus_item_vp9_intra_hor_down16__neon_full, daedalus_item_vp9_intra_hor_down16__vector_full, daedalus_item_vp9_intra_hor_down16__c_full;
+typedef void daedalus_vp9_intra_hor_down16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down16_items_fn daedalus_items_vp9_intra_hor_down16__neon_full,
+    daedalus_items_vp9_intra_hor_down16__vector_full, daedalus_items_vp9_intra_hor_down16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down16_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_hor_down16_high__glsl_full_p4, daedalus_vp9_intra_hor_down16_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_hor_down16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down16_high__neon_full,
+    daedalus_vp9_intra_hor_down16_high__vector_full, daedalus_vp9_intra_hor_down16_high__c_full;
+typedef void daedalus_vp9_intra_hor_down16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down16_high_item_fn daedalus_item_vp9_intra_hor_down16_high__neon_full, daedalus_item_vp9_intra_hor_down16_high__vector_full, daedalus_item_vp9_intra_hor_down16_high__c_full;
+typedef void daedalus_vp9_intra_hor_down16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down16_high_items_fn daedalus_items_vp9_intra_hor_down16_high__neon_full,
+    daedalus_items_vp9_intra_hor_down16_high__vector_full,
+    daedalus_items_vp9_intra_hor_down16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_down32__glsl_full_p4,
+    daedalus_vp9_intra_hor_down32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor_down32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down32__neon_full,
+    daedalus_vp9_intra_hor_down32__vector_full, daedalus_vp9_intra_hor_down32__c_full;
+typedef void daedalus_vp9_intra_hor_down32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down32_item_fn daedalus_item_vp9_intra_hor_down32__neon_full, daedalus_item_vp9_intra_hor_down32__vector_full, daedalus_item_vp9_intra_hor_down32__c_full;
+typedef void daedalus_vp9_intra_hor_down32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down32_items_fn daedalus_items_vp9_intra_hor_down32__neon_full,
+    daedalus_items_vp9_intra_hor_down32__vector_full, daedalus_items_vp9_intra_hor_down32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down32_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_hor_down32_high__glsl_full_p4, daedalus_vp9_intra_hor_down32_high__glsl_full_p8_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_hor_down32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down32_high__neon_full,
+    daedalus_vp9_intra_hor_down32_high__vector_full, daedalus_vp9_intra_hor_down32_high__c_full;
+typedef void daedalus_vp9_intra_hor_down32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down32_high_item_fn daedalus_item_vp9_intra_hor_down32_high__neon_full, daedalus_item_vp9_intra_hor_down32_high__vector_full, daedalus_item_vp9_intra_hor_down32_high__c_full;
+typedef void daedalus_vp9_intra_hor_down32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down32_high_items_fn daedalus_items_vp9_intra_hor_down32_high__neon_full,
+    daedalus_items_vp9_intra_hor_down32_high__vector_full,
+    daedalus_items_vp9_intra_hor_down32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down4__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_intra_hor_down4__glsl_full_p4,
+    daedalus_vp9_intra_hor_down4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down4__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_hor_down4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down4__neon_full, daedalus_vp9_intra_hor_down4__vector_full,
+    daedalus_vp9_intra_hor_down4__c_full;
+typedef void daedalus_vp9_intra_hor_down4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down4_item_fn daedalus_item_vp9_intra_hor_down4__neon_full,
+    daedalus_item_vp9_intra_hor_down4__vector_full, daedalus_item_vp9_intra_hor_down4__c_full;
+typedef void daedalus_vp9_intra_hor_down4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down4_items_fn daedalus_items_vp9_intra_hor_down4__neon_full,
+    daedalus_items_vp9_intra_hor_down4__vector_full, daedalus_items_vp9_intra_hor_down4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down4_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_down4_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_down4_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down4_high__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_hor_down4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down4_high__neon_full,
+    daedalus_vp9_intra_hor_down4_high__vector_full, daedalus_vp9_intra_hor_down4_high__c_full;
+typedef void daedalus_vp9_intra_hor_down4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down4_high_item_fn daedalus_item_vp9_intra_hor_down4_high__neon_full, daedalus_item_vp9_intra_hor_down4_high__vector_full, daedalus_item_vp9_intra_hor_down4_high__c_full;
+typedef void daedalus_vp9_intra_hor_down4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down4_high_items_fn daedalus_items_vp9_intra_hor_down4_high__neon_full,
+    daedalus_items_vp9_intra_hor_down4_high__vector_full,
+    daedalus_items_vp9_intra_hor_down4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_down8__glsl_full_p4,
+    daedalus_vp9_intra_hor_down8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_hor_down8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down8__neon_full, daedalus_vp9_intra_hor_down8__vector_full,
+    daedalus_vp9_intra_hor_down8__c_full;
+typedef void daedalus_vp9_intra_hor_down8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down8_item_fn daedalus_item_vp9_intra_hor_down8__neon_full,
+    daedalus_item_vp9_intra_hor_down8__vector_full, daedalus_item_vp9_intra_hor_down8__c_full;
+typedef void daedalus_vp9_intra_hor_down8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down8_items_fn daedalus_items_vp9_intra_hor_down8__neon_full,
+    daedalus_items_vp9_intra_hor_down8__vector_full, daedalus_items_vp9_intra_hor_down8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_down8_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_down8_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_down8_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_down8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_hor_down8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor_down8_high__neon_full,
+    daedalus_vp9_intra_hor_down8_high__vector_full, daedalus_vp9_intra_hor_down8_high__c_full;
+typedef void daedalus_vp9_intra_hor_down8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_down8_high_item_fn daedalus_item_vp9_intra_hor_down8_high__neon_full, daedalus_item_vp9_intra_hor_down8_high__vector_full, daedalus_item_vp9_intra_hor_down8_high__c_full;
+typedef void daedalus_vp9_intra_hor_down8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_hor_down8_high_items_fn daedalus_items_vp9_intra_hor_down8_high__neon_full,
+    daedalus_items_vp9_intra_hor_down8_high__vector_full,
+    daedalus_items_vp9_intra_hor_down8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_up16__glsl_full_p4,
+    daedalus_vp9_intra_hor_up16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up16__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_hor_up16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up16__neon_full, daedalus_vp9_intra_hor_up16__vector_full,
+    daedalus_vp9_intra_hor_up16__c_full;
+typedef void daedalus_vp9_intra_hor_up16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up16_item_fn daedalus_item_vp9_intra_hor_up16__neon_full,
+    daedalus_item_vp9_intra_hor_up16__vector_full, daedalus_item_vp9_intra_hor_up16__c_full;
+typedef void daedalus_vp9_intra_hor_up16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up16_items_fn daedalus_items_vp9_intra_hor_up16__neon_full,
+    daedalus_items_vp9_intra_hor_up16__vector_full, daedalus_items_vp9_intra_hor_up16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up16_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_up16_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_up16_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_hor_up16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up16_high__neon_full,
+    daedalus_vp9_intra_hor_up16_high__vector_full, daedalus_vp9_intra_hor_up16_high__c_full;
+typedef void daedalus_vp9_intra_hor_up16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up16_high_item_fn daedalus_item_vp9_intra_hor_up16_high__neon_full, daedalus_item_vp9_intra_hor_up16_high__vector_full, daedalus_item_vp9_intra_hor_up16_high__c_full;
+typedef void daedalus_vp9_intra_hor_up16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up16_high_items_fn daedalus_items_vp9_intra_hor_up16_high__neon_full,
+    daedalus_items_vp9_intra_hor_up16_high__vector_full,
+    daedalus_items_vp9_intra_hor_up16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_up32__glsl_full_p4,
+    daedalus_vp9_intra_hor_up32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up32__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_hor_up32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up32__neon_full, daedalus_vp9_intra_hor_up32__vector_full,
+    daedalus_vp9_intra_hor_up32__c_full;
+typedef void daedalus_vp9_intra_hor_up32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up32_item_fn daedalus_item_vp9_intra_hor_up32__neon_full,
+    daedalus_item_vp9_intra_hor_up32__vector_full, daedalus_item_vp9_intra_hor_up32__c_full;
+typedef void daedalus_vp9_intra_hor_up32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up32_items_fn daedalus_items_vp9_intra_hor_up32__neon_full,
+    daedalus_items_vp9_intra_hor_up32__vector_full, daedalus_items_vp9_intra_hor_up32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up32_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_up32_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_up32_high__glsl_full_p8_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up32_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_hor_up32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up32_high__neon_full,
+    daedalus_vp9_intra_hor_up32_high__vector_full, daedalus_vp9_intra_hor_up32_high__c_full;
+typedef void daedalus_vp9_intra_hor_up32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up32_high_item_fn daedalus_item_vp9_intra_hor_up32_high__neon_full, daedalus_item_vp9_intra_hor_up32_high__vector_full, daedalus_item_vp9_intra_hor_up32_high__c_full;
+typedef void daedalus_vp9_intra_hor_up32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up32_high_items_fn daedalus_items_vp9_intra_hor_up32_high__neon_full,
+    daedalus_items_vp9_intra_hor_up32_high__vector_full,
+    daedalus_items_vp9_intra_hor_up32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up4__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_intra_hor_up4__glsl_full_p4,
+    daedalus_vp9_intra_hor_up4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up4__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_hor_up4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up4__neon_full, daedalus_vp9_intra_hor_up4__vector_full,
+    daedalus_vp9_intra_hor_up4__c_full;
+typedef void daedalus_vp9_intra_hor_up4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up4_item_fn daedalus_item_vp9_intra_hor_up4__neon_full,
+    daedalus_item_vp9_intra_hor_up4__vector_full, daedalus_item_vp9_intra_hor_up4__c_full;
+typedef void daedalus_vp9_intra_hor_up4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up4_items_fn daedalus_items_vp9_intra_hor_up4__neon_full,
+    daedalus_items_vp9_intra_hor_up4__vector_full, daedalus_items_vp9_intra_hor_up4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up4_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_up4_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_up4_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up4_high__qpu_full_p16_word_unaligned_keep,
+    daedalus_vp9_intra_hor_up4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up4_high__neon_full,
+    daedalus_vp9_intra_hor_up4_high__vector_full, daedalus_vp9_intra_hor_up4_high__c_full;
+typedef void daedalus_vp9_intra_hor_up4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up4_high_item_fn daedalus_item_vp9_intra_hor_up4_high__neon_full, daedalus_item_vp9_intra_hor_up4_high__vector_full, daedalus_item_vp9_intra_hor_up4_high__c_full;
+typedef void daedalus_vp9_intra_hor_up4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up4_high_items_fn daedalus_items_vp9_intra_hor_up4_high__neon_full,
+    daedalus_items_vp9_intra_hor_up4_high__vector_full,
+    daedalus_items_vp9_intra_hor_up4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_hor_up8__glsl_full_p4,
+    daedalus_vp9_intra_hor_up8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_hor_up8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up8__neon_full, daedalus_vp9_intra_hor_up8__vector_full,
+    daedalus_vp9_intra_hor_up8__c_full;
+typedef void daedalus_vp9_intra_hor_up8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up8_item_fn daedalus_item_vp9_intra_hor_up8__neon_full,
+    daedalus_item_vp9_intra_hor_up8__vector_full, daedalus_item_vp9_intra_hor_up8__c_full;
+typedef void daedalus_vp9_intra_hor_up8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up8_items_fn daedalus_items_vp9_intra_hor_up8__neon_full,
+    daedalus_items_vp9_intra_hor_up8__vector_full, daedalus_items_vp9_intra_hor_up8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_hor_up8_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_hor_up8_high__glsl_full_p4,
+    daedalus_vp9_intra_hor_up8_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_hor_up8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_hor_up8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_hor_up8_high__neon_full,
+    daedalus_vp9_intra_hor_up8_high__vector_full, daedalus_vp9_intra_hor_up8_high__c_full;
+typedef void daedalus_vp9_intra_hor_up8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_hor_up8_high_item_fn daedalus_item_vp9_intra_hor_up8_high__neon_full, daedalus_item_vp9_intra_hor_up8_high__vector_full, daedalus_item_vp9_intra_hor_up8_high__c_full;
+typedef void daedalus_vp9_intra_hor_up8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    size_t n_blocks);
+daedalus_vp9_intra_hor_up8_high_items_fn daedalus_items_vp9_intra_hor_up8_high__neon_full,
+    daedalus_items_vp9_intra_hor_up8_high__vector_full,
+    daedalus_items_vp9_intra_hor_up8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm16__glsl_full_p4, daedalus_vp9_intra_tm16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_tm16__neon_full, daedalus_vp9_intra_tm16__vector_full,
+    daedalus_vp9_intra_tm16__c_full;
+typedef void daedalus_vp9_intra_tm16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm16_item_fn daedalus_item_vp9_intra_tm16__neon_full,
+    daedalus_item_vp9_intra_tm16__vector_full, daedalus_item_vp9_intra_tm16__c_full;
+typedef void daedalus_vp9_intra_tm16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_tm16_items_fn daedalus_items_vp9_intra_tm16__neon_full,
+    daedalus_items_vp9_intra_tm16__vector_full, daedalus_items_vp9_intra_tm16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm16_high__glsl_full_p4,
+    daedalus_vp9_intra_tm16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_tm16_high__neon_full, daedalus_vp9_intra_tm16_high__vector_full,
+    daedalus_vp9_intra_tm16_high__c_full;
+typedef void daedalus_vp9_intra_tm16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm16_high_item_fn daedalus_item_vp9_intra_tm16_high__neon_full,
+    daedalus_item_vp9_intra_tm16_high__vector_full, daedalus_item_vp9_intra_tm16_high__c_full;
+typedef void daedalus_vp9_intra_tm16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm16_high_meta *meta, size_t meta_step);
+daedalus_vp9_intra_tm16_high_items_fn daedalus_items_vp9_intra_tm16_high__neon_full,
+    daedalus_items_vp9_intra_tm16_high__vector_full, daedalus_items_vp9_intra_tm16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm32__glsl_full_p4, daedalus_vp9_intra_tm32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_tm32__neon_full, daedalus_vp9_intra_tm32__vector_full,
+    daedalus_vp9_intra_tm32__c_full;
+typedef void daedalus_vp9_intra_tm32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm32_item_fn daedalus_item_vp9_intra_tm32__neon_full,
+    daedalus_item_vp9_intra_tm32__vector_full, daedalus_item_vp9_intra_tm32__c_full;
+typedef void daedalus_vp9_intra_tm32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_tm32_items_fn daedalus_items_vp9_intra_tm32__neon_full,
+    daedalus_items_vp9_intra_tm32__vector_full, daedalus_items_vp9_intra_tm32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm32_high__glsl_full_p4,
+    daedalus_vp9_intra_tm32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_tm32_high__neon_full, daedalus_vp9_intra_tm32_high__vector_full,
+    daedalus_vp9_intra_tm32_high__c_full;
+typedef void daedalus_vp9_intra_tm32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm32_high_item_fn daedalus_item_vp9_intra_tm32_high__neon_full,
+    daedalus_item_vp9_intra_tm32_high__vector_full, daedalus_item_vp9_intra_tm32_high__c_full;
+typedef void daedalus_vp9_intra_tm32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm32_high_meta *meta, size_t meta_step);
+daedalus_vp9_intra_tm32_high_items_fn daedalus_items_vp9_intra_tm32_high__neon_full,
+    daedalus_items_vp9_intra_tm32_high__vector_full, daedalus_items_vp9_intra_tm32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm4__glsl_full_p4, daedalus_vp9_intra_tm4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm4__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_tm4__neon_full, daedalus_vp9_intra_tm4__vector_full,
+    daedalus_vp9_intra_tm4__c_full;
+typedef void daedalus_vp9_intra_tm4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm4_item_fn daedalus_item_vp9_intra_tm4__neon_full,
+    daedalus_item_vp9_intra_tm4__vector_full, daedalus_item_vp9_intra_tm4__c_full;
+typedef void daedalus_vp9_intra_tm4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_tm4_items_fn daedalus_items_vp9_intra_tm4__neon_full,
+    daedalus_items_vp9_intra_tm4__vector_full, daedalus_items_vp9_intra_tm4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm4_high__glsl_full_p4,
+    daedalus_vp9_intra_tm4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm4_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_tm4_high__neon_full, daedalus_vp9_intra_tm4_high__vector_full,
+    daedalus_vp9_intra_tm4_high__c_full;
+typedef void daedalus_vp9_intra_tm4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm4_high_item_fn daedalus_item_vp9_intra_tm4_high__neon_full,
+    daedalus_item_vp9_intra_tm4_high__vector_full, daedalus_item_vp9_intra_tm4_high__c_full;
+typedef void daedalus_vp9_intra_tm4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm4_high_meta *meta, size_t meta_step);
+daedalus_vp9_intra_tm4_high_items_fn daedalus_items_vp9_intra_tm4_high__neon_full,
+    daedalus_items_vp9_intra_tm4_high__vector_full, daedalus_items_vp9_intra_tm4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm8__glsl_full_p4, daedalus_vp9_intra_tm8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm8__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_tm8__neon_full, daedalus_vp9_intra_tm8__vector_full,
+    daedalus_vp9_intra_tm8__c_full;
+typedef void daedalus_vp9_intra_tm8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm8_item_fn daedalus_item_vp9_intra_tm8__neon_full,
+    daedalus_item_vp9_intra_tm8__vector_full, daedalus_item_vp9_intra_tm8__c_full;
+typedef void daedalus_vp9_intra_tm8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_tm8_items_fn daedalus_items_vp9_intra_tm8__neon_full,
+    daedalus_items_vp9_intra_tm8__vector_full, daedalus_items_vp9_intra_tm8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_tm8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_tm8_high__glsl_full_p4,
+    daedalus_vp9_intra_tm8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_tm8_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_tm8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_tm8_high__neon_full, daedalus_vp9_intra_tm8_high__vector_full,
+    daedalus_vp9_intra_tm8_high__c_full;
+typedef void daedalus_vp9_intra_tm8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_intra_tm8_high_item_fn daedalus_item_vp9_intra_tm8_high__neon_full,
+    daedalus_item_vp9_intra_tm8_high__vector_full, daedalus_item_vp9_intra_tm8_high__c_full;
+typedef void daedalus_vp9_intra_tm8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks,
+    const daedalus_vp9_intra_tm8_high_meta *meta, size_t meta_step);
+daedalus_vp9_intra_tm8_high_items_fn daedalus_items_vp9_intra_tm8_high__neon_full,
+    daedalus_items_vp9_intra_tm8_high__vector_full, daedalus_items_vp9_intra_tm8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert16__glsl_full_p4, daedalus_vp9_intra_vert16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert16__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert16__neon_full, daedalus_vp9_intra_vert16__vector_full,
+    daedalus_vp9_intra_vert16__c_full;
+typedef void daedalus_vp9_intra_vert16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert16_item_fn daedalus_item_vp9_intra_vert16__neon_full,
+    daedalus_item_vp9_intra_vert16__vector_full, daedalus_item_vp9_intra_vert16__c_full;
+typedef void daedalus_vp9_intra_vert16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert16_items_fn daedalus_items_vp9_intra_vert16__neon_full,
+    daedalus_items_vp9_intra_vert16__vector_full, daedalus_items_vp9_intra_vert16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert16_high__glsl_full_p4,
+    daedalus_vp9_intra_vert16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert16_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert16_high__neon_full,
+    daedalus_vp9_intra_vert16_high__vector_full, daedalus_vp9_intra_vert16_high__c_full;
+typedef void daedalus_vp9_intra_vert16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert16_high_item_fn daedalus_item_vp9_intra_vert16_high__neon_full, daedalus_item_vp9_intra_vert16_high__vector_full, daedalus_item_vp9_intra_vert16_high__c_full;
+typedef void daedalus_vp9_intra_vert16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert16_high_items_fn daedalus_items_vp9_intra_vert16_high__neon_full,
+    daedalus_items_vp9_intra_vert16_high__vector_full, daedalus_items_vp9_intra_vert16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert32__glsl_full_p4, daedalus_vp9_intra_vert32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert32__neon_full, daedalus_vp9_intra_vert32__vector_full,
+    daedalus_vp9_intra_vert32__c_full;
+typedef void daedalus_vp9_intra_vert32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert32_item_fn daedalus_item_vp9_intra_vert32__neon_full,
+    daedalus_item_vp9_intra_vert32__vector_full, daedalus_item_vp9_intra_vert32__c_full;
+typedef void daedalus_vp9_intra_vert32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert32_items_fn daedalus_items_vp9_intra_vert32__neon_full,
+    daedalus_items_vp9_intra_vert32__vector_full, daedalus_items_vp9_intra_vert32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert32_high__glsl_full_p4,
+    daedalus_vp9_intra_vert32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert32_high__neon_full,
+    daedalus_vp9_intra_vert32_high__vector_full, daedalus_vp9_intra_vert32_high__c_full;
+typedef void daedalus_vp9_intra_vert32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert32_high_item_fn daedalus_item_vp9_intra_vert32_high__neon_full, daedalus_item_vp9_intra_vert32_high__vector_full, daedalus_item_vp9_intra_vert32_high__c_full;
+typedef void daedalus_vp9_intra_vert32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert32_high_items_fn daedalus_items_vp9_intra_vert32_high__neon_full,
+    daedalus_items_vp9_intra_vert32_high__vector_full, daedalus_items_vp9_intra_vert32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert4__glsl_full_p4, daedalus_vp9_intra_vert4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert4__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert4__neon_full, daedalus_vp9_intra_vert4__vector_full,
+    daedalus_vp9_intra_vert4__c_full;
+typedef void daedalus_vp9_intra_vert4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert4_item_fn daedalus_item_vp9_intra_vert4__neon_full,
+    daedalus_item_vp9_intra_vert4__vector_full, daedalus_item_vp9_intra_vert4__c_full;
+typedef void daedalus_vp9_intra_vert4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert4_items_fn daedalus_items_vp9_intra_vert4__neon_full,
+    daedalus_items_vp9_intra_vert4__vector_full, daedalus_items_vp9_intra_vert4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert4_high__glsl_full_p4,
+    daedalus_vp9_intra_vert4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert4_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert4_high__neon_full,
+    daedalus_vp9_intra_vert4_high__vector_full, daedalus_vp9_intra_vert4_high__c_full;
+typedef void daedalus_vp9_intra_vert4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert4_high_item_fn daedalus_item_vp9_intra_vert4_high__neon_full, daedalus_item_vp9_intra_vert4_high__vector_full, daedalus_item_vp9_intra_vert4_high__c_full;
+typedef void daedalus_vp9_intra_vert4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert4_high_items_fn daedalus_items_vp9_intra_vert4_high__neon_full,
+    daedalus_items_vp9_intra_vert4_high__vector_full, daedalus_items_vp9_intra_vert4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert8__glsl_full_p4, daedalus_vp9_intra_vert8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert8__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert8__neon_full, daedalus_vp9_intra_vert8__vector_full,
+    daedalus_vp9_intra_vert8__c_full;
+typedef void daedalus_vp9_intra_vert8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert8_item_fn daedalus_item_vp9_intra_vert8__neon_full,
+    daedalus_item_vp9_intra_vert8__vector_full, daedalus_item_vp9_intra_vert8__c_full;
+typedef void daedalus_vp9_intra_vert8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert8_items_fn daedalus_items_vp9_intra_vert8__neon_full,
+    daedalus_items_vp9_intra_vert8__vector_full, daedalus_items_vp9_intra_vert8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert8_high__glsl_full_p4,
+    daedalus_vp9_intra_vert8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert8_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert8_high__neon_full,
+    daedalus_vp9_intra_vert8_high__vector_full, daedalus_vp9_intra_vert8_high__c_full;
+typedef void daedalus_vp9_intra_vert8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert8_high_item_fn daedalus_item_vp9_intra_vert8_high__neon_full, daedalus_item_vp9_intra_vert8_high__vector_full, daedalus_item_vp9_intra_vert8_high__c_full;
+typedef void daedalus_vp9_intra_vert8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert8_high_items_fn daedalus_items_vp9_intra_vert8_high__neon_full,
+    daedalus_items_vp9_intra_vert8_high__vector_full, daedalus_items_vp9_intra_vert8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert_left16__glsl_full_p4,
+    daedalus_vp9_intra_vert_left16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left16__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_vert_left16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left16__neon_full,
+    daedalus_vp9_intra_vert_left16__vector_full, daedalus_vp9_intra_vert_left16__c_full;
+typedef void daedalus_vp9_intra_vert_left16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left16_item_fn daedalus_item_vp9_intra_vert_left16__neon_full, daedalus_item_vp9_intra_vert_left16__vector_full, daedalus_item_vp9_intra_vert_left16__c_full;
+typedef void daedalus_vp9_intra_vert_left16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left16_items_fn daedalus_items_vp9_intra_vert_left16__neon_full,
+    daedalus_items_vp9_intra_vert_left16__vector_full, daedalus_items_vp9_intra_vert_left16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left16_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_left16_high__glsl_full_p4, daedalus_vp9_intra_vert_left16_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_vert_left16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left16_high__neon_full,
+    daedalus_vp9_intra_vert_left16_high__vector_full, daedalus_vp9_intra_vert_left16_high__c_full;
+typedef void daedalus_vp9_intra_vert_left16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left16_high_item_fn daedalus_item_vp9_intra_vert_left16_high__neon_full, daedalus_item_vp9_intra_vert_left16_high__vector_full, daedalus_item_vp9_intra_vert_left16_high__c_full;
+typedef void daedalus_vp9_intra_vert_left16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left16_high_items_fn daedalus_items_vp9_intra_vert_left16_high__neon_full,
+    daedalus_items_vp9_intra_vert_left16_high__vector_full,
+    daedalus_items_vp9_intra_vert_left16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert_left32__glsl_full_p4,
+    daedalus_vp9_intra_vert_left32__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left32__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_vert_left32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left32__neon_full,
+    daedalus_vp9_intra_vert_left32__vector_full, daedalus_vp9_intra_vert_left32__c_full;
+typedef void daedalus_vp9_intra_vert_left32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left32_item_fn daedalus_item_vp9_intra_vert_left32__neon_full, daedalus_item_vp9_intra_vert_left32__vector_full, daedalus_item_vp9_intra_vert_left32__c_full;
+typedef void daedalus_vp9_intra_vert_left32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left32_items_fn daedalus_items_vp9_intra_vert_left32__neon_full,
+    daedalus_items_vp9_intra_vert_left32__vector_full, daedalus_items_vp9_intra_vert_left32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left32_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_left32_high__glsl_full_p4, daedalus_vp9_intra_vert_left32_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert_left32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left32_high__neon_full,
+    daedalus_vp9_intra_vert_left32_high__vector_full, daedalus_vp9_intra_vert_left32_high__c_full;
+typedef void daedalus_vp9_intra_vert_left32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left32_high_item_fn daedalus_item_vp9_intra_vert_left32_high__neon_full, daedalus_item_vp9_intra_vert_left32_high__vector_full, daedalus_item_vp9_intra_vert_left32_high__c_full;
+typedef void daedalus_vp9_intra_vert_left32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left32_high_items_fn daedalus_items_vp9_intra_vert_left32_high__neon_full,
+    daedalus_items_vp9_intra_vert_left32_high__vector_full,
+    daedalus_items_vp9_intra_vert_left32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert_left4__glsl_full_p4,
+    daedalus_vp9_intra_vert_left4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left4__qpu_full_p8_word_unaligned_keep,
+    daedalus_vp9_intra_vert_left4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left4__neon_full,
+    daedalus_vp9_intra_vert_left4__vector_full, daedalus_vp9_intra_vert_left4__c_full;
+typedef void daedalus_vp9_intra_vert_left4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left4_item_fn daedalus_item_vp9_intra_vert_left4__neon_full, daedalus_item_vp9_intra_vert_left4__vector_full, daedalus_item_vp9_intra_vert_left4__c_full;
+typedef void daedalus_vp9_intra_vert_left4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left4_items_fn daedalus_items_vp9_intra_vert_left4__neon_full,
+    daedalus_items_vp9_intra_vert_left4__vector_full, daedalus_items_vp9_intra_vert_left4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left4_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_left4_high__glsl_full_p4, daedalus_vp9_intra_vert_left4_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left4_high__qpu_full_p8_word_unaligned_keep,
+    daedalus_vp9_intra_vert_left4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left4_high__neon_full,
+    daedalus_vp9_intra_vert_left4_high__vector_full, daedalus_vp9_intra_vert_left4_high__c_full;
+typedef void daedalus_vp9_intra_vert_left4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left4_high_item_fn daedalus_item_vp9_intra_vert_left4_high__neon_full, daedalus_item_vp9_intra_vert_left4_high__vector_full, daedalus_item_vp9_intra_vert_left4_high__c_full;
+typedef void daedalus_vp9_intra_vert_left4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left4_high_items_fn daedalus_items_vp9_intra_vert_left4_high__neon_full,
+    daedalus_items_vp9_intra_vert_left4_high__vector_full,
+    daedalus_items_vp9_intra_vert_left4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert_left8__glsl_full_p4,
+    daedalus_vp9_intra_vert_left8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_vert_left8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left8__neon_full,
+    daedalus_vp9_intra_vert_left8__vector_full, daedalus_vp9_intra_vert_left8__c_full;
+typedef void daedalus_vp9_intra_vert_left8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left8_item_fn daedalus_item_vp9_intra_vert_left8__neon_full, daedalus_item_vp9_intra_vert_left8__vector_full, daedalus_item_vp9_intra_vert_left8__c_full;
+typedef void daedalus_vp9_intra_vert_left8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left8_items_fn daedalus_items_vp9_intra_vert_left8__neon_full,
+    daedalus_items_vp9_intra_vert_left8__vector_full, daedalus_items_vp9_intra_vert_left8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_left8_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_left8_high__glsl_full_p4, daedalus_vp9_intra_vert_left8_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_left8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_vert_left8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert_left8_high__neon_full,
+    daedalus_vp9_intra_vert_left8_high__vector_full, daedalus_vp9_intra_vert_left8_high__c_full;
+typedef void daedalus_vp9_intra_vert_left8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_left8_high_item_fn daedalus_item_vp9_intra_vert_left8_high__neon_full, daedalus_item_vp9_intra_vert_left8_high__vector_full, daedalus_item_vp9_intra_vert_left8_high__c_full;
+typedef void daedalus_vp9_intra_vert_left8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step,
+    size_t n_blocks);
+daedalus_vp9_intra_vert_left8_high_items_fn daedalus_items_vp9_intra_vert_left8_high__neon_full,
+    daedalus_items_vp9_intra_vert_left8_high__vector_full,
+    daedalus_items_vp9_intra_vert_left8_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right16__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_vert_right16__glsl_full_p4,
+    daedalus_vp9_intra_vert_right16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right16__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_vert_right16__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right16__neon_full,
+    daedalus_vp9_intra_vert_right16__vector_full, daedalus_vp9_intra_vert_right16__c_full;
+typedef void daedalus_vp9_intra_vert_right16_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right16_item_fn daedalus_item_vp9_intra_vert_right16__neon_full, daedalus_item_vp9_intra_vert_right16__vector_full, daedalus_item_vp9_intra_vert_right16__c_full;
+typedef void daedalus_vp9_intra_vert_right16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right16_items_fn daedalus_items_vp9_intra_vert_right16__neon_full,
+    daedalus_items_vp9_intra_vert_right16__vector_full,
+    daedalus_items_vp9_intra_vert_right16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right16_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_right16_high__glsl_full_p4, daedalus_vp9_intra_vert_right16_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right16_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_vert_right16_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right16_high__neon_full,
+    daedalus_vp9_intra_vert_right16_high__vector_full, daedalus_vp9_intra_vert_right16_high__c_full;
+typedef void daedalus_vp9_intra_vert_right16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right16_high_item_fn daedalus_item_vp9_intra_vert_right16_high__neon_full, daedalus_item_vp9_intra_vert_right16_high__vector_full, daedalus_item_vp9_intra_vert_right16_high__c_full;
+typedef void daedalus_vp9_intra_vert_right16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right16_high_items_fn daedalus_items_vp9_intra_vert_right16_high__neon_full, daedalus_items_vp9_intra_vert_right16_high__vector_full, daedalus_items_vp9_intra_vert_right16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right32__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_vert_right32__glsl_full_p4,
+    daedalus_vp9_intra_vert_right32__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right32__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert_right32__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right32__neon_full,
+    daedalus_vp9_intra_vert_right32__vector_full, daedalus_vp9_intra_vert_right32__c_full;
+typedef void daedalus_vp9_intra_vert_right32_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right32_item_fn daedalus_item_vp9_intra_vert_right32__neon_full, daedalus_item_vp9_intra_vert_right32__vector_full, daedalus_item_vp9_intra_vert_right32__c_full;
+typedef void daedalus_vp9_intra_vert_right32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right32_items_fn daedalus_items_vp9_intra_vert_right32__neon_full,
+    daedalus_items_vp9_intra_vert_right32__vector_full,
+    daedalus_items_vp9_intra_vert_right32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right32_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_right32_high__glsl_full_p4, daedalus_vp9_intra_vert_right32_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right32_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_intra_vert_right32_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right32_high__neon_full,
+    daedalus_vp9_intra_vert_right32_high__vector_full, daedalus_vp9_intra_vert_right32_high__c_full;
+typedef void daedalus_vp9_intra_vert_right32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right32_high_item_fn daedalus_item_vp9_intra_vert_right32_high__neon_full, daedalus_item_vp9_intra_vert_right32_high__vector_full, daedalus_item_vp9_intra_vert_right32_high__c_full;
+typedef void daedalus_vp9_intra_vert_right32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right32_high_items_fn daedalus_items_vp9_intra_vert_right32_high__neon_full, daedalus_items_vp9_intra_vert_right32_high__vector_full, daedalus_items_vp9_intra_vert_right32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right4__glsl_full_p4_word_unaligned_swar,
+    daedalus_vp9_intra_vert_right4__glsl_full_p4,
+    daedalus_vp9_intra_vert_right4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right4__qpu_full_p8_word_unaligned_keep,
+    daedalus_vp9_intra_vert_right4__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right4__neon_full,
+    daedalus_vp9_intra_vert_right4__vector_full, daedalus_vp9_intra_vert_right4__c_full;
+typedef void daedalus_vp9_intra_vert_right4_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right4_item_fn daedalus_item_vp9_intra_vert_right4__neon_full, daedalus_item_vp9_intra_vert_right4__vector_full, daedalus_item_vp9_intra_vert_right4__c_full;
+typedef void daedalus_vp9_intra_vert_right4_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right4_items_fn daedalus_items_vp9_intra_vert_right4__neon_full,
+    daedalus_items_vp9_intra_vert_right4__vector_full, daedalus_items_vp9_intra_vert_right4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_intra_vert_right4_high__glsl_full_p4,
+    daedalus_vp9_intra_vert_right4_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right4_high__qpu_full_p8_word_unaligned_keep, daedalus_vp9_intra_vert_right4_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right4_high__neon_full,
+    daedalus_vp9_intra_vert_right4_high__vector_full, daedalus_vp9_intra_vert_right4_high__c_full;
+typedef void daedalus_vp9_intra_vert_right4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right4_high_item_fn daedalus_item_vp9_intra_vert_right4_high__neon_full, daedalus_item_vp9_intra_vert_right4_high__vector_full, daedalus_item_vp9_intra_vert_right4_high__c_full;
+typedef void daedalus_vp9_intra_vert_right4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right4_high_items_fn daedalus_items_vp9_intra_vert_right4_high__neon_full,
+    daedalus_items_vp9_intra_vert_right4_high__vector_full,
+    daedalus_items_vp9_intra_vert_right4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right8__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_intra_vert_right8__glsl_full_p4,
+    daedalus_vp9_intra_vert_right8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right8__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_intra_vert_right8__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right8__neon_full,
+    daedalus_vp9_intra_vert_right8__vector_full, daedalus_vp9_intra_vert_right8__c_full;
+typedef void daedalus_vp9_intra_vert_right8_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right8_item_fn daedalus_item_vp9_intra_vert_right8__neon_full, daedalus_item_vp9_intra_vert_right8__vector_full, daedalus_item_vp9_intra_vert_right8__c_full;
+typedef void daedalus_vp9_intra_vert_right8_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint8_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right8_items_fn daedalus_items_vp9_intra_vert_right8__neon_full,
+    daedalus_items_vp9_intra_vert_right8__vector_full, daedalus_items_vp9_intra_vert_right8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_intra_vert_right8_high__glsl_full_p4_word_unaligned_pack, daedalus_vp9_intra_vert_right8_high__glsl_full_p4, daedalus_vp9_intra_vert_right8_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_intra_vert_right8_high__qpu_full_p16_word_unaligned_shuffle, daedalus_vp9_intra_vert_right8_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_intra_vert_right8_high__neon_full,
+    daedalus_vp9_intra_vert_right8_high__vector_full, daedalus_vp9_intra_vert_right8_high__c_full;
+typedef void daedalus_vp9_intra_vert_right8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride);
+DAEDALUS_FLATTEN daedalus_vp9_intra_vert_right8_high_item_fn daedalus_item_vp9_intra_vert_right8_high__neon_full, daedalus_item_vp9_intra_vert_right8_high__vector_full, daedalus_item_vp9_intra_vert_right8_high__c_full;
+typedef void daedalus_vp9_intra_vert_right8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *left, ptrdiff_t left_stride, ptrdiff_t left_step,
+    const uint16_t *top, ptrdiff_t top_stride, ptrdiff_t top_step, size_t n_blocks);
+daedalus_vp9_intra_vert_right8_high_items_fn daedalus_items_vp9_intra_vert_right8_high__neon_full,
+    daedalus_items_vp9_intra_vert_right8_high__vector_full,
+    daedalus_items_vp9_intra_vert_right8_high__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4_word,
     daedalus_vp9_iwht4__glsl_full_p4, daedalus_vp9_iwht4__glsl_full_p2_word_pack;
 extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep,
@@ -701,35 +2919,94 @@ typedef void daedalus_vp9_iwht4_clearing_items_fn(uint8_t *dst, ptrdiff_t dst_st
 daedalus_vp9_iwht4_clearing_items_fn daedalus_clearing_items_vp9_iwht4__neon_full_x2,
     daedalus_clearing_items_vp9_iwht4__vector_full_x2, daedalus_clearing_items_vp9_iwht4__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
-    daedalus_vp9_lpf16_10_h__glsl_full_p2, daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early;
-extern const daedalus_qpu_code daedalus_vp9_lpf16_10_h__qpu_full_word,
-    daedalus_vp9_lpf16_10_h__qpu_full_aside;
-daedalus_cpu_fn daedalus_vp9_lpf16_10_h__neon_full_early,
-    daedalus_vp9_lpf16_10_h__vector_full_early, daedalus_vp9_lpf16_10_h__c_full;
-typedef void daedalus_vp9_lpf16_10_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf16_10_h_item_fn daedalus_item_vp9_lpf16_10_h__neon_full_early,
-    daedalus_item_vp9_lpf16_10_h__vector_full_early, daedalus_item_vp9_lpf16_10_h__c_full;
-typedef void daedalus_vp9_lpf16_10_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf16_10_h_items_fn daedalus_items_vp9_lpf16_10_h__neon_full_early,
-    daedalus_items_vp9_lpf16_10_h__vector_full_early, daedalus_items_vp9_lpf16_10_h__c_full;
+extern const daedalus_gpu_code daedalus_vp9_iwht4_high__glsl_full_p4_word,
+    daedalus_vp9_iwht4_high__glsl_full_p4, daedalus_vp9_iwht4_high__glsl_full_p2_word;
+extern const daedalus_qpu_code daedalus_vp9_iwht4_high__qpu_full_p4_word_keep,
+    daedalus_vp9_iwht4_high__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_iwht4_high__neon_full_x2, daedalus_vp9_iwht4_high__vector_full_x2,
+    daedalus_vp9_iwht4_high__c_full;
+typedef void daedalus_vp9_iwht4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iwht4_high_item_fn daedalus_item_vp9_iwht4_high__neon_full_x2,
+    daedalus_item_vp9_iwht4_high__vector_full_x2, daedalus_item_vp9_iwht4_high__c_full;
+typedef void daedalus_vp9_iwht4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int32_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iwht4_high_meta *meta, size_t meta_step);
+daedalus_vp9_iwht4_high_items_fn daedalus_items_vp9_iwht4_high__neon_full_x2,
+    daedalus_items_vp9_iwht4_high__vector_full_x2, daedalus_items_vp9_iwht4_high__c_full;
+typedef void daedalus_vp9_iwht4_high_clearing_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t *coeffs, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_iwht4_high_clearing_fn daedalus_clearing_vp9_iwht4_high__neon_full_x2, daedalus_clearing_vp9_iwht4_high__vector_full_x2, daedalus_clearing_vp9_iwht4_high__c_full;
+typedef void daedalus_vp9_iwht4_high_clearing_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int32_t *coeffs, size_t n_blocks, const daedalus_vp9_iwht4_high_meta *meta,
+    size_t meta_step);
+daedalus_vp9_iwht4_high_clearing_items_fn daedalus_clearing_items_vp9_iwht4_high__neon_full_x2,
+    daedalus_clearing_items_vp9_iwht4_high__vector_full_x2,
+    daedalus_clearing_items_vp9_iwht4_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
-    daedalus_vp9_lpf16_10_v__glsl_full_p2, daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early;
-extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_word,
-    daedalus_vp9_lpf16_10_v__qpu_full;
-daedalus_cpu_fn daedalus_vp9_lpf16_10_v__neon_full_early,
-    daedalus_vp9_lpf16_10_v__vector_full_early, daedalus_vp9_lpf16_10_v__c_full;
-typedef void daedalus_vp9_lpf16_10_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+extern const daedalus_gpu_code daedalus_vp9_lpf1616_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf1616_h__glsl_full_p2, daedalus_vp9_lpf1616_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf1616_h__qpu_full_word_dot,
+    daedalus_vp9_lpf1616_h__qpu_full_aside;
+daedalus_cpu_fn daedalus_vp9_lpf1616_h__neon_full, daedalus_vp9_lpf1616_h__vector_full,
+    daedalus_vp9_lpf1616_h__c_full;
+typedef void daedalus_vp9_lpf1616_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf16_10_v_item_fn daedalus_item_vp9_lpf16_10_v__neon_full_early,
-    daedalus_item_vp9_lpf16_10_v__vector_full_early, daedalus_item_vp9_lpf16_10_v__c_full;
-typedef void daedalus_vp9_lpf16_10_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_10_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf16_10_v_items_fn daedalus_items_vp9_lpf16_10_v__neon_full_early,
-    daedalus_items_vp9_lpf16_10_v__vector_full_early, daedalus_items_vp9_lpf16_10_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_h_item_fn daedalus_item_vp9_lpf1616_h__neon_full,
+    daedalus_item_vp9_lpf1616_h__vector_full, daedalus_item_vp9_lpf1616_h__c_full;
+typedef void daedalus_vp9_lpf1616_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf1616_h_items_fn daedalus_items_vp9_lpf1616_h__neon_full,
+    daedalus_items_vp9_lpf1616_h__vector_full, daedalus_items_vp9_lpf1616_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf1616_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf1616_high_h__glsl_full_p2,
+    daedalus_vp9_lpf1616_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf1616_high_h__qpu_full_word,
+    daedalus_vp9_lpf1616_high_h__qpu_full_aside;
+daedalus_cpu_fn daedalus_vp9_lpf1616_high_h__neon_full, daedalus_vp9_lpf1616_high_h__vector_full,
+    daedalus_vp9_lpf1616_high_h__c_full;
+typedef void daedalus_vp9_lpf1616_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_h_item_fn daedalus_item_vp9_lpf1616_high_h__neon_full,
+    daedalus_item_vp9_lpf1616_high_h__vector_full, daedalus_item_vp9_lpf1616_high_h__c_full;
+typedef void daedalus_vp9_lpf1616_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf1616_high_h_items_fn daedalus_items_vp9_lpf1616_high_h__neon_full,
+    daedalus_items_vp9_lpf1616_high_h__vector_full, daedalus_items_vp9_lpf1616_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf1616_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf1616_high_v__glsl_full_p2,
+    daedalus_vp9_lpf1616_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf1616_high_v__qpu_full_word,
+    daedalus_vp9_lpf1616_high_v__qpu_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_high_v__neon_full, daedalus_vp9_lpf1616_high_v__vector_full,
+    daedalus_vp9_lpf1616_high_v__c_full;
+typedef void daedalus_vp9_lpf1616_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_v_item_fn daedalus_item_vp9_lpf1616_high_v__neon_full,
+    daedalus_item_vp9_lpf1616_high_v__vector_full, daedalus_item_vp9_lpf1616_high_v__c_full;
+typedef void daedalus_vp9_lpf1616_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf1616_high_v_items_fn daedalus_items_vp9_lpf1616_high_v__neon_full,
+    daedalus_items_vp9_lpf1616_high_v__vector_full, daedalus_items_vp9_lpf1616_high_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf1616_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf1616_v__glsl_full_p2, daedalus_vp9_lpf1616_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf1616_v__qpu_full_word_dot,
+    daedalus_vp9_lpf1616_v__qpu_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_v__neon_full, daedalus_vp9_lpf1616_v__vector_full,
+    daedalus_vp9_lpf1616_v__c_full;
+typedef void daedalus_vp9_lpf1616_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_v_item_fn daedalus_item_vp9_lpf1616_v__neon_full,
+    daedalus_item_vp9_lpf1616_v__vector_full, daedalus_item_vp9_lpf1616_v__c_full;
+typedef void daedalus_vp9_lpf1616_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf1616_v_items_fn daedalus_items_vp9_lpf1616_v__neon_full,
+    daedalus_items_vp9_lpf1616_v__vector_full, daedalus_items_vp9_lpf1616_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_h__glsl_full_p2, daedalus_vp9_lpf16_h__glsl_full_p4_word_signs_early;
@@ -749,6 +3026,40 @@ daedalus_vp9_lpf16_h_items_fn daedalus_items_vp9_lpf16_h__neon_full_branch_early
     daedalus_items_vp9_lpf16_h__vector_full_branch_early, daedalus_items_vp9_lpf16_h__c_full,
     daedalus_items_vp9_lpf16_h__neon_full_early;
 
+extern const daedalus_gpu_code daedalus_vp9_lpf16_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf16_high_h__glsl_full_p2,
+    daedalus_vp9_lpf16_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf16_high_h__qpu_full_word,
+    daedalus_vp9_lpf16_high_h__qpu_full_aside;
+daedalus_cpu_fn daedalus_vp9_lpf16_high_h__neon_full_early,
+    daedalus_vp9_lpf16_high_h__vector_full_early, daedalus_vp9_lpf16_high_h__c_full;
+typedef void daedalus_vp9_lpf16_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_h_item_fn daedalus_item_vp9_lpf16_high_h__neon_full_early,
+    daedalus_item_vp9_lpf16_high_h__vector_full_early, daedalus_item_vp9_lpf16_high_h__c_full;
+typedef void daedalus_vp9_lpf16_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf16_high_h_items_fn daedalus_items_vp9_lpf16_high_h__neon_full_early,
+    daedalus_items_vp9_lpf16_high_h__vector_full_early, daedalus_items_vp9_lpf16_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf16_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf16_high_v__glsl_full_p2,
+    daedalus_vp9_lpf16_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf16_high_v__qpu_full_word,
+    daedalus_vp9_lpf16_high_v__qpu_full;
+daedalus_cpu_fn daedalus_vp9_lpf16_high_v__neon_full_early,
+    daedalus_vp9_lpf16_high_v__vector_full_early, daedalus_vp9_lpf16_high_v__c_full;
+typedef void daedalus_vp9_lpf16_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_v_item_fn daedalus_item_vp9_lpf16_high_v__neon_full_early,
+    daedalus_item_vp9_lpf16_high_v__vector_full_early, daedalus_item_vp9_lpf16_high_v__c_full;
+typedef void daedalus_vp9_lpf16_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf16_high_v_items_fn daedalus_items_vp9_lpf16_high_v__neon_full_early,
+    daedalus_items_vp9_lpf16_high_v__vector_full_early, daedalus_items_vp9_lpf16_high_v__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_lpf16_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_v__glsl_full_p2, daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf16_v__qpu_full_word_dot,
@@ -767,6 +3078,134 @@ daedalus_vp9_lpf16_v_items_fn daedalus_items_vp9_lpf16_v__neon_full_branch_early
     daedalus_items_vp9_lpf16_v__vector_full_branch_early, daedalus_items_vp9_lpf16_v__c_full,
     daedalus_items_vp9_lpf16_v__neon_full_early;
 
+extern const daedalus_gpu_code daedalus_vp9_lpf44_h__glsl_full_p4_word_signs_early,
+    daedalus_vp9_lpf44_h__glsl_full_p4, daedalus_vp9_lpf44_h__glsl_full_p2_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf44_h__qpu_full_p4_word,
+    daedalus_vp9_lpf44_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf44_h__neon_full, daedalus_vp9_lpf44_h__vector_full,
+    daedalus_vp9_lpf44_h__c_full;
+typedef void daedalus_vp9_lpf44_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_h_item_fn daedalus_item_vp9_lpf44_h__neon_full,
+    daedalus_item_vp9_lpf44_h__vector_full, daedalus_item_vp9_lpf44_h__c_full;
+typedef void daedalus_vp9_lpf44_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf44_h_items_fn daedalus_items_vp9_lpf44_h__neon_full,
+    daedalus_items_vp9_lpf44_h__vector_full, daedalus_items_vp9_lpf44_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf44_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf44_high_h__glsl_full_p2,
+    daedalus_vp9_lpf44_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf44_high_h__qpu_full_p4_word,
+    daedalus_vp9_lpf44_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf44_high_h__neon_full, daedalus_vp9_lpf44_high_h__vector_full,
+    daedalus_vp9_lpf44_high_h__c_full;
+typedef void daedalus_vp9_lpf44_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_h_item_fn daedalus_item_vp9_lpf44_high_h__neon_full,
+    daedalus_item_vp9_lpf44_high_h__vector_full, daedalus_item_vp9_lpf44_high_h__c_full;
+typedef void daedalus_vp9_lpf44_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf44_high_h_items_fn daedalus_items_vp9_lpf44_high_h__neon_full,
+    daedalus_items_vp9_lpf44_high_h__vector_full, daedalus_items_vp9_lpf44_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf44_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf44_high_v__glsl_full_p2,
+    daedalus_vp9_lpf44_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf44_high_v__qpu_full_p4_word,
+    daedalus_vp9_lpf44_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf44_high_v__neon_full, daedalus_vp9_lpf44_high_v__vector_full,
+    daedalus_vp9_lpf44_high_v__c_full;
+typedef void daedalus_vp9_lpf44_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_v_item_fn daedalus_item_vp9_lpf44_high_v__neon_full,
+    daedalus_item_vp9_lpf44_high_v__vector_full, daedalus_item_vp9_lpf44_high_v__c_full;
+typedef void daedalus_vp9_lpf44_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf44_high_v_items_fn daedalus_items_vp9_lpf44_high_v__neon_full,
+    daedalus_items_vp9_lpf44_high_v__vector_full, daedalus_items_vp9_lpf44_high_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf44_v__glsl_full_p4_word_signs_early,
+    daedalus_vp9_lpf44_v__glsl_full_p4, daedalus_vp9_lpf44_v__glsl_full_p2_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf44_v__qpu_full_p4_word,
+    daedalus_vp9_lpf44_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf44_v__neon_full, daedalus_vp9_lpf44_v__vector_full,
+    daedalus_vp9_lpf44_v__c_full;
+typedef void daedalus_vp9_lpf44_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_v_item_fn daedalus_item_vp9_lpf44_v__neon_full,
+    daedalus_item_vp9_lpf44_v__vector_full, daedalus_item_vp9_lpf44_v__c_full;
+typedef void daedalus_vp9_lpf44_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf44_v_items_fn daedalus_items_vp9_lpf44_v__neon_full,
+    daedalus_items_vp9_lpf44_v__vector_full, daedalus_items_vp9_lpf44_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf48_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf48_h__glsl_full_p2, daedalus_vp9_lpf48_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf48_h__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf48_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf48_h__neon_full, daedalus_vp9_lpf48_h__vector_full,
+    daedalus_vp9_lpf48_h__c_full;
+typedef void daedalus_vp9_lpf48_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_h_item_fn daedalus_item_vp9_lpf48_h__neon_full,
+    daedalus_item_vp9_lpf48_h__vector_full, daedalus_item_vp9_lpf48_h__c_full;
+typedef void daedalus_vp9_lpf48_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf48_h_items_fn daedalus_items_vp9_lpf48_h__neon_full,
+    daedalus_items_vp9_lpf48_h__vector_full, daedalus_items_vp9_lpf48_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf48_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf48_high_h__glsl_full_p2,
+    daedalus_vp9_lpf48_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf48_high_h__qpu_full_p2_word,
+    daedalus_vp9_lpf48_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf48_high_h__neon_full, daedalus_vp9_lpf48_high_h__vector_full,
+    daedalus_vp9_lpf48_high_h__c_full;
+typedef void daedalus_vp9_lpf48_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_h_item_fn daedalus_item_vp9_lpf48_high_h__neon_full,
+    daedalus_item_vp9_lpf48_high_h__vector_full, daedalus_item_vp9_lpf48_high_h__c_full;
+typedef void daedalus_vp9_lpf48_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf48_high_h_items_fn daedalus_items_vp9_lpf48_high_h__neon_full,
+    daedalus_items_vp9_lpf48_high_h__vector_full, daedalus_items_vp9_lpf48_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf48_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf48_high_v__glsl_full_p2,
+    daedalus_vp9_lpf48_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf48_high_v__qpu_full_p2_word,
+    daedalus_vp9_lpf48_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf48_high_v__neon_full, daedalus_vp9_lpf48_high_v__vector_full,
+    daedalus_vp9_lpf48_high_v__c_full;
+typedef void daedalus_vp9_lpf48_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_v_item_fn daedalus_item_vp9_lpf48_high_v__neon_full,
+    daedalus_item_vp9_lpf48_high_v__vector_full, daedalus_item_vp9_lpf48_high_v__c_full;
+typedef void daedalus_vp9_lpf48_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf48_high_v_items_fn daedalus_items_vp9_lpf48_high_v__neon_full,
+    daedalus_items_vp9_lpf48_high_v__vector_full, daedalus_items_vp9_lpf48_high_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf48_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf48_v__glsl_full_p2, daedalus_vp9_lpf48_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf48_v__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf48_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf48_v__neon_full, daedalus_vp9_lpf48_v__vector_full,
+    daedalus_vp9_lpf48_v__c_full;
+typedef void daedalus_vp9_lpf48_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_v_item_fn daedalus_item_vp9_lpf48_v__neon_full,
+    daedalus_item_vp9_lpf48_v__vector_full, daedalus_item_vp9_lpf48_v__c_full;
+typedef void daedalus_vp9_lpf48_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf48_v_items_fn daedalus_items_vp9_lpf48_v__neon_full,
+    daedalus_items_vp9_lpf48_v__vector_full, daedalus_items_vp9_lpf48_v__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
     daedalus_vp9_lpf4_h__glsl_full, daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word,
@@ -783,6 +3222,38 @@ typedef void daedalus_vp9_lpf4_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, pt
 daedalus_vp9_lpf4_h_items_fn daedalus_items_vp9_lpf4_h__neon_full_early,
     daedalus_items_vp9_lpf4_h__vector_full_early, daedalus_items_vp9_lpf4_h__c_full,
     daedalus_items_vp9_lpf4_h__neon_full, daedalus_items_vp9_lpf4_h__neon_full_x2;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf4_high_h__glsl_full_p2, daedalus_vp9_lpf4_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf4_high_h__qpu_full_p4_word,
+    daedalus_vp9_lpf4_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf4_high_h__neon_full_early,
+    daedalus_vp9_lpf4_high_h__vector_full_early, daedalus_vp9_lpf4_high_h__c_full;
+typedef void daedalus_vp9_lpf4_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf4_high_h_item_fn daedalus_item_vp9_lpf4_high_h__neon_full_early,
+    daedalus_item_vp9_lpf4_high_h__vector_full_early, daedalus_item_vp9_lpf4_high_h__c_full;
+typedef void daedalus_vp9_lpf4_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf4_high_h_items_fn daedalus_items_vp9_lpf4_high_h__neon_full_early,
+    daedalus_items_vp9_lpf4_high_h__vector_full_early, daedalus_items_vp9_lpf4_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf4_high_v__glsl_full_p2, daedalus_vp9_lpf4_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf4_high_v__qpu_full_p4_word,
+    daedalus_vp9_lpf4_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf4_high_v__neon_full_early,
+    daedalus_vp9_lpf4_high_v__vector_full_early, daedalus_vp9_lpf4_high_v__c_full;
+typedef void daedalus_vp9_lpf4_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf4_high_v_item_fn daedalus_item_vp9_lpf4_high_v__neon_full_early,
+    daedalus_item_vp9_lpf4_high_v__vector_full_early, daedalus_item_vp9_lpf4_high_v__c_full;
+typedef void daedalus_vp9_lpf4_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf4_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf4_high_v_items_fn daedalus_items_vp9_lpf4_high_v__neon_full_early,
+    daedalus_items_vp9_lpf4_high_v__vector_full_early, daedalus_items_vp9_lpf4_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
     daedalus_vp9_lpf4_v__glsl_full, daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early;
@@ -801,6 +3272,134 @@ daedalus_vp9_lpf4_v_items_fn daedalus_items_vp9_lpf4_v__neon_full_early,
     daedalus_items_vp9_lpf4_v__vector_full_early, daedalus_items_vp9_lpf4_v__c_full,
     daedalus_items_vp9_lpf4_v__neon_full, daedalus_items_vp9_lpf4_v__neon_full_x2;
 
+extern const daedalus_gpu_code daedalus_vp9_lpf84_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf84_h__glsl_full_p2, daedalus_vp9_lpf84_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf84_h__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf84_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf84_h__neon_full, daedalus_vp9_lpf84_h__vector_full,
+    daedalus_vp9_lpf84_h__c_full;
+typedef void daedalus_vp9_lpf84_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_h_item_fn daedalus_item_vp9_lpf84_h__neon_full,
+    daedalus_item_vp9_lpf84_h__vector_full, daedalus_item_vp9_lpf84_h__c_full;
+typedef void daedalus_vp9_lpf84_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf84_h_items_fn daedalus_items_vp9_lpf84_h__neon_full,
+    daedalus_items_vp9_lpf84_h__vector_full, daedalus_items_vp9_lpf84_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf84_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf84_high_h__glsl_full_p2,
+    daedalus_vp9_lpf84_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf84_high_h__qpu_full_p2_word,
+    daedalus_vp9_lpf84_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf84_high_h__neon_full, daedalus_vp9_lpf84_high_h__vector_full,
+    daedalus_vp9_lpf84_high_h__c_full;
+typedef void daedalus_vp9_lpf84_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_h_item_fn daedalus_item_vp9_lpf84_high_h__neon_full,
+    daedalus_item_vp9_lpf84_high_h__vector_full, daedalus_item_vp9_lpf84_high_h__c_full;
+typedef void daedalus_vp9_lpf84_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf84_high_h_items_fn daedalus_items_vp9_lpf84_high_h__neon_full,
+    daedalus_items_vp9_lpf84_high_h__vector_full, daedalus_items_vp9_lpf84_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf84_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf84_high_v__glsl_full_p2,
+    daedalus_vp9_lpf84_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf84_high_v__qpu_full_p2_word,
+    daedalus_vp9_lpf84_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf84_high_v__neon_full, daedalus_vp9_lpf84_high_v__vector_full,
+    daedalus_vp9_lpf84_high_v__c_full;
+typedef void daedalus_vp9_lpf84_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_v_item_fn daedalus_item_vp9_lpf84_high_v__neon_full,
+    daedalus_item_vp9_lpf84_high_v__vector_full, daedalus_item_vp9_lpf84_high_v__c_full;
+typedef void daedalus_vp9_lpf84_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf84_high_v_items_fn daedalus_items_vp9_lpf84_high_v__neon_full,
+    daedalus_items_vp9_lpf84_high_v__vector_full, daedalus_items_vp9_lpf84_high_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf84_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf84_v__glsl_full_p2, daedalus_vp9_lpf84_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf84_v__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf84_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf84_v__neon_full, daedalus_vp9_lpf84_v__vector_full,
+    daedalus_vp9_lpf84_v__c_full;
+typedef void daedalus_vp9_lpf84_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_v_item_fn daedalus_item_vp9_lpf84_v__neon_full,
+    daedalus_item_vp9_lpf84_v__vector_full, daedalus_item_vp9_lpf84_v__c_full;
+typedef void daedalus_vp9_lpf84_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf84_v_items_fn daedalus_items_vp9_lpf84_v__neon_full,
+    daedalus_items_vp9_lpf84_v__vector_full, daedalus_items_vp9_lpf84_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf88_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf88_h__glsl_full_p2, daedalus_vp9_lpf88_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf88_h__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf88_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf88_h__neon_full, daedalus_vp9_lpf88_h__vector_full,
+    daedalus_vp9_lpf88_h__c_full;
+typedef void daedalus_vp9_lpf88_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_h_item_fn daedalus_item_vp9_lpf88_h__neon_full,
+    daedalus_item_vp9_lpf88_h__vector_full, daedalus_item_vp9_lpf88_h__c_full;
+typedef void daedalus_vp9_lpf88_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step);
+daedalus_vp9_lpf88_h_items_fn daedalus_items_vp9_lpf88_h__neon_full,
+    daedalus_items_vp9_lpf88_h__vector_full, daedalus_items_vp9_lpf88_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf88_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf88_high_h__glsl_full_p2,
+    daedalus_vp9_lpf88_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf88_high_h__qpu_full_p2_word,
+    daedalus_vp9_lpf88_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf88_high_h__neon_full, daedalus_vp9_lpf88_high_h__vector_full,
+    daedalus_vp9_lpf88_high_h__c_full;
+typedef void daedalus_vp9_lpf88_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_h_item_fn daedalus_item_vp9_lpf88_high_h__neon_full,
+    daedalus_item_vp9_lpf88_high_h__vector_full, daedalus_item_vp9_lpf88_high_h__c_full;
+typedef void daedalus_vp9_lpf88_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf88_high_h_items_fn daedalus_items_vp9_lpf88_high_h__neon_full,
+    daedalus_items_vp9_lpf88_high_h__vector_full, daedalus_items_vp9_lpf88_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf88_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf88_high_v__glsl_full_p2,
+    daedalus_vp9_lpf88_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf88_high_v__qpu_full_p2_word,
+    daedalus_vp9_lpf88_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf88_high_v__neon_full, daedalus_vp9_lpf88_high_v__vector_full,
+    daedalus_vp9_lpf88_high_v__c_full;
+typedef void daedalus_vp9_lpf88_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_v_item_fn daedalus_item_vp9_lpf88_high_v__neon_full,
+    daedalus_item_vp9_lpf88_high_v__vector_full, daedalus_item_vp9_lpf88_high_v__c_full;
+typedef void daedalus_vp9_lpf88_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf88_high_v_items_fn daedalus_items_vp9_lpf88_high_v__neon_full,
+    daedalus_items_vp9_lpf88_high_v__vector_full, daedalus_items_vp9_lpf88_high_v__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf88_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf88_v__glsl_full_p2, daedalus_vp9_lpf88_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf88_v__qpu_full_p2_word_dot,
+    daedalus_vp9_lpf88_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf88_v__neon_full, daedalus_vp9_lpf88_v__vector_full,
+    daedalus_vp9_lpf88_v__c_full;
+typedef void daedalus_vp9_lpf88_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_v_item_fn daedalus_item_vp9_lpf88_v__neon_full,
+    daedalus_item_vp9_lpf88_v__vector_full, daedalus_item_vp9_lpf88_v__c_full;
+typedef void daedalus_vp9_lpf88_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step);
+daedalus_vp9_lpf88_v_items_fn daedalus_items_vp9_lpf88_v__neon_full,
+    daedalus_items_vp9_lpf88_v__vector_full, daedalus_items_vp9_lpf88_v__c_full;
+
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf8_h__glsl_full_p2, daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word,
@@ -818,6 +3417,38 @@ typedef void daedalus_vp9_lpf8_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, pt
 daedalus_vp9_lpf8_h_items_fn daedalus_items_vp9_lpf8_h__neon_full_branch_early,
     daedalus_items_vp9_lpf8_h__vector_full_branch_early, daedalus_items_vp9_lpf8_h__c_full,
     daedalus_items_vp9_lpf8_h__neon_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_high_h__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf8_high_h__glsl_full_p2, daedalus_vp9_lpf8_high_h__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf8_high_h__qpu_full_p2_word,
+    daedalus_vp9_lpf8_high_h__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf8_high_h__neon_full_early,
+    daedalus_vp9_lpf8_high_h__vector_full_early, daedalus_vp9_lpf8_high_h__c_full;
+typedef void daedalus_vp9_lpf8_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_h_item_fn daedalus_item_vp9_lpf8_high_h__neon_full_early,
+    daedalus_item_vp9_lpf8_high_h__vector_full_early, daedalus_item_vp9_lpf8_high_h__c_full;
+typedef void daedalus_vp9_lpf8_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf8_high_h_items_fn daedalus_items_vp9_lpf8_high_h__neon_full_early,
+    daedalus_items_vp9_lpf8_high_h__vector_full_early, daedalus_items_vp9_lpf8_high_h__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_high_v__glsl_full_p2_word_signs_early,
+    daedalus_vp9_lpf8_high_v__glsl_full_p2, daedalus_vp9_lpf8_high_v__glsl_full_p4_word_signs_early;
+extern const daedalus_qpu_code daedalus_vp9_lpf8_high_v__qpu_full_p2_word,
+    daedalus_vp9_lpf8_high_v__qpu_full_p2;
+daedalus_cpu_fn daedalus_vp9_lpf8_high_v__neon_full_early,
+    daedalus_vp9_lpf8_high_v__vector_full_early, daedalus_vp9_lpf8_high_v__c_full;
+typedef void daedalus_vp9_lpf8_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
+    int32_t limit, int32_t thresh, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_v_item_fn daedalus_item_vp9_lpf8_high_v__neon_full_early,
+    daedalus_item_vp9_lpf8_high_v__vector_full_early, daedalus_item_vp9_lpf8_high_v__c_full;
+typedef void daedalus_vp9_lpf8_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta,
+    size_t meta_step);
+daedalus_vp9_lpf8_high_v_items_fn daedalus_items_vp9_lpf8_high_v__neon_full_early,
+    daedalus_items_vp9_lpf8_high_v__vector_full_early, daedalus_items_vp9_lpf8_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf8_v__glsl_full, daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early;
@@ -894,6 +3525,59 @@ daedalus_vp9_mc_16h_avg_tall_fn daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_16h_avg__neon_sub8, daedalus_tall_vp9_mc_16h_avg__vector_sub8,
     daedalus_tall_vp9_mc_16h_avg__c_sub8, daedalus_tall_vp9_mc_16h_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16h_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_16h_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16h_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg_high__neon_rows8,
+    daedalus_vp9_mc_16h_avg_high__vector_rows8, daedalus_vp9_mc_16h_avg_high__c_rows8,
+    daedalus_vp9_mc_16h_avg_high__neon_full, daedalus_vp9_mc_16h_avg_high__vector_full,
+    daedalus_vp9_mc_16h_avg_high__c_full;
+typedef void daedalus_vp9_mc_16h_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16h_avg_high_item_fn daedalus_item_vp9_mc_16h_avg_high__neon_rows8, daedalus_item_vp9_mc_16h_avg_high__vector_rows8, daedalus_item_vp9_mc_16h_avg_high__c_rows8, daedalus_item_vp9_mc_16h_avg_high__neon_full, daedalus_item_vp9_mc_16h_avg_high__vector_full, daedalus_item_vp9_mc_16h_avg_high__c_full;
+typedef void daedalus_vp9_mc_16h_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16h_avg_high_items_fn daedalus_items_vp9_mc_16h_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_16h_avg_high__vector_rows8, daedalus_items_vp9_mc_16h_avg_high__c_rows8,
+    daedalus_items_vp9_mc_16h_avg_high__neon_full, daedalus_items_vp9_mc_16h_avg_high__vector_full,
+    daedalus_items_vp9_mc_16h_avg_high__c_full;
+typedef void daedalus_vp9_mc_16h_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_16h_avg_high_tall_fn daedalus_tall_vp9_mc_16h_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_16h_avg_high__vector_rows8, daedalus_tall_vp9_mc_16h_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16h_high__glsl_full_p4, daedalus_vp9_mc_16h_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16h_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16h_high__neon_rows8, daedalus_vp9_mc_16h_high__vector_rows8,
+    daedalus_vp9_mc_16h_high__c_rows8, daedalus_vp9_mc_16h_high__neon_full,
+    daedalus_vp9_mc_16h_high__vector_full, daedalus_vp9_mc_16h_high__c_full;
+typedef void daedalus_vp9_mc_16h_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16h_high_item_fn daedalus_item_vp9_mc_16h_high__neon_rows8,
+    daedalus_item_vp9_mc_16h_high__vector_rows8, daedalus_item_vp9_mc_16h_high__c_rows8,
+    daedalus_item_vp9_mc_16h_high__neon_full, daedalus_item_vp9_mc_16h_high__vector_full,
+    daedalus_item_vp9_mc_16h_high__c_full;
+typedef void daedalus_vp9_mc_16h_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16h_high_items_fn daedalus_items_vp9_mc_16h_high__neon_rows8,
+    daedalus_items_vp9_mc_16h_high__vector_rows8, daedalus_items_vp9_mc_16h_high__c_rows8,
+    daedalus_items_vp9_mc_16h_high__neon_full, daedalus_items_vp9_mc_16h_high__vector_full,
+    daedalus_items_vp9_mc_16h_high__c_full;
+typedef void daedalus_vp9_mc_16h_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_16h_high_tall_fn daedalus_tall_vp9_mc_16h_high__neon_rows8,
+    daedalus_tall_vp9_mc_16h_high__vector_rows8, daedalus_tall_vp9_mc_16h_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_16hv__glsl_full_p4, daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
@@ -954,6 +3638,60 @@ daedalus_vp9_mc_16hv_avg_tall_fn daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_16hv_avg__neon_sub8, daedalus_tall_vp9_mc_16hv_avg__vector_sub8,
     daedalus_tall_vp9_mc_16hv_avg__c_sub8, daedalus_tall_vp9_mc_16hv_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_16hv_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_16hv_avg_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_16hv_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg_high__neon_rows8,
+    daedalus_vp9_mc_16hv_avg_high__vector_rows8, daedalus_vp9_mc_16hv_avg_high__c_rows8,
+    daedalus_vp9_mc_16hv_avg_high__neon_full, daedalus_vp9_mc_16hv_avg_high__vector_full,
+    daedalus_vp9_mc_16hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16hv_avg_high_item_fn daedalus_item_vp9_mc_16hv_avg_high__neon_rows8, daedalus_item_vp9_mc_16hv_avg_high__vector_rows8, daedalus_item_vp9_mc_16hv_avg_high__c_rows8, daedalus_item_vp9_mc_16hv_avg_high__neon_full, daedalus_item_vp9_mc_16hv_avg_high__vector_full, daedalus_item_vp9_mc_16hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16hv_avg_high_items_fn daedalus_items_vp9_mc_16hv_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_16hv_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_16hv_avg_high__c_rows8, daedalus_items_vp9_mc_16hv_avg_high__neon_full,
+    daedalus_items_vp9_mc_16hv_avg_high__vector_full, daedalus_items_vp9_mc_16hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_16hv_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_16hv_avg_high_tall_fn daedalus_tall_vp9_mc_16hv_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_16hv_avg_high__vector_rows8, daedalus_tall_vp9_mc_16hv_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_16hv_high__glsl_full_p4,
+    daedalus_vp9_mc_16hv_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_16hv_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16hv_high__neon_rows8, daedalus_vp9_mc_16hv_high__vector_rows8,
+    daedalus_vp9_mc_16hv_high__c_rows8, daedalus_vp9_mc_16hv_high__neon_full,
+    daedalus_vp9_mc_16hv_high__vector_full, daedalus_vp9_mc_16hv_high__c_full;
+typedef void daedalus_vp9_mc_16hv_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16hv_high_item_fn daedalus_item_vp9_mc_16hv_high__neon_rows8,
+    daedalus_item_vp9_mc_16hv_high__vector_rows8, daedalus_item_vp9_mc_16hv_high__c_rows8,
+    daedalus_item_vp9_mc_16hv_high__neon_full, daedalus_item_vp9_mc_16hv_high__vector_full,
+    daedalus_item_vp9_mc_16hv_high__c_full;
+typedef void daedalus_vp9_mc_16hv_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16hv_high_items_fn daedalus_items_vp9_mc_16hv_high__neon_rows8,
+    daedalus_items_vp9_mc_16hv_high__vector_rows8, daedalus_items_vp9_mc_16hv_high__c_rows8,
+    daedalus_items_vp9_mc_16hv_high__neon_full, daedalus_items_vp9_mc_16hv_high__vector_full,
+    daedalus_items_vp9_mc_16hv_high__c_full;
+typedef void daedalus_vp9_mc_16hv_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_16hv_high_tall_fn daedalus_tall_vp9_mc_16hv_high__neon_rows8,
+    daedalus_tall_vp9_mc_16hv_high__vector_rows8, daedalus_tall_vp9_mc_16hv_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
     daedalus_vp9_mc_16v__glsl_full_p4, daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
@@ -1006,6 +3744,59 @@ typedef void daedalus_vp9_mc_16v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_vp9_mc_16v_avg_tall_fn daedalus_tall_vp9_mc_16v_avg__neon_sub8,
     daedalus_tall_vp9_mc_16v_avg__vector_sub8, daedalus_tall_vp9_mc_16v_avg__c_sub8,
     daedalus_tall_vp9_mc_16v_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16v_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_16v_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16v_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg_high__neon_rows8,
+    daedalus_vp9_mc_16v_avg_high__vector_rows8, daedalus_vp9_mc_16v_avg_high__c_rows8,
+    daedalus_vp9_mc_16v_avg_high__neon_full, daedalus_vp9_mc_16v_avg_high__vector_full,
+    daedalus_vp9_mc_16v_avg_high__c_full;
+typedef void daedalus_vp9_mc_16v_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16v_avg_high_item_fn daedalus_item_vp9_mc_16v_avg_high__neon_rows8, daedalus_item_vp9_mc_16v_avg_high__vector_rows8, daedalus_item_vp9_mc_16v_avg_high__c_rows8, daedalus_item_vp9_mc_16v_avg_high__neon_full, daedalus_item_vp9_mc_16v_avg_high__vector_full, daedalus_item_vp9_mc_16v_avg_high__c_full;
+typedef void daedalus_vp9_mc_16v_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16v_avg_high_items_fn daedalus_items_vp9_mc_16v_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_16v_avg_high__vector_rows8, daedalus_items_vp9_mc_16v_avg_high__c_rows8,
+    daedalus_items_vp9_mc_16v_avg_high__neon_full, daedalus_items_vp9_mc_16v_avg_high__vector_full,
+    daedalus_items_vp9_mc_16v_avg_high__c_full;
+typedef void daedalus_vp9_mc_16v_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_16v_avg_high_tall_fn daedalus_tall_vp9_mc_16v_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_16v_avg_high__vector_rows8, daedalus_tall_vp9_mc_16v_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_16v_high__glsl_full_p4, daedalus_vp9_mc_16v_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_16v_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_16v_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_16v_high__neon_rows8, daedalus_vp9_mc_16v_high__vector_rows8,
+    daedalus_vp9_mc_16v_high__c_rows8, daedalus_vp9_mc_16v_high__neon_full,
+    daedalus_vp9_mc_16v_high__vector_full, daedalus_vp9_mc_16v_high__c_full;
+typedef void daedalus_vp9_mc_16v_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_16v_high_item_fn daedalus_item_vp9_mc_16v_high__neon_rows8,
+    daedalus_item_vp9_mc_16v_high__vector_rows8, daedalus_item_vp9_mc_16v_high__c_rows8,
+    daedalus_item_vp9_mc_16v_high__neon_full, daedalus_item_vp9_mc_16v_high__vector_full,
+    daedalus_item_vp9_mc_16v_high__c_full;
+typedef void daedalus_vp9_mc_16v_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_16v_high_items_fn daedalus_items_vp9_mc_16v_high__neon_rows8,
+    daedalus_items_vp9_mc_16v_high__vector_rows8, daedalus_items_vp9_mc_16v_high__c_rows8,
+    daedalus_items_vp9_mc_16v_high__neon_full, daedalus_items_vp9_mc_16v_high__vector_full,
+    daedalus_items_vp9_mc_16v_high__c_full;
+typedef void daedalus_vp9_mc_16v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_16v_high_tall_fn daedalus_tall_vp9_mc_16v_high__neon_rows8,
+    daedalus_tall_vp9_mc_16v_high__vector_rows8, daedalus_tall_vp9_mc_16v_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_32h__glsl_full_p4, daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned;
@@ -1063,6 +3854,59 @@ typedef void daedalus_vp9_mc_32h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_vp9_mc_32h_avg_tall_fn daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_32h_avg__neon_sub8, daedalus_tall_vp9_mc_32h_avg__vector_sub8,
     daedalus_tall_vp9_mc_32h_avg__c_sub8, daedalus_tall_vp9_mc_32h_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32h_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_32h_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32h_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg_high__neon_rows8,
+    daedalus_vp9_mc_32h_avg_high__vector_rows8, daedalus_vp9_mc_32h_avg_high__c_rows8,
+    daedalus_vp9_mc_32h_avg_high__neon_full, daedalus_vp9_mc_32h_avg_high__vector_full,
+    daedalus_vp9_mc_32h_avg_high__c_full;
+typedef void daedalus_vp9_mc_32h_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32h_avg_high_item_fn daedalus_item_vp9_mc_32h_avg_high__neon_rows8, daedalus_item_vp9_mc_32h_avg_high__vector_rows8, daedalus_item_vp9_mc_32h_avg_high__c_rows8, daedalus_item_vp9_mc_32h_avg_high__neon_full, daedalus_item_vp9_mc_32h_avg_high__vector_full, daedalus_item_vp9_mc_32h_avg_high__c_full;
+typedef void daedalus_vp9_mc_32h_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32h_avg_high_items_fn daedalus_items_vp9_mc_32h_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_32h_avg_high__vector_rows8, daedalus_items_vp9_mc_32h_avg_high__c_rows8,
+    daedalus_items_vp9_mc_32h_avg_high__neon_full, daedalus_items_vp9_mc_32h_avg_high__vector_full,
+    daedalus_items_vp9_mc_32h_avg_high__c_full;
+typedef void daedalus_vp9_mc_32h_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_32h_avg_high_tall_fn daedalus_tall_vp9_mc_32h_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_32h_avg_high__vector_rows8, daedalus_tall_vp9_mc_32h_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32h_high__glsl_full_p4, daedalus_vp9_mc_32h_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32h_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32h_high__neon_rows8, daedalus_vp9_mc_32h_high__vector_rows8,
+    daedalus_vp9_mc_32h_high__c_rows8, daedalus_vp9_mc_32h_high__neon_full,
+    daedalus_vp9_mc_32h_high__vector_full, daedalus_vp9_mc_32h_high__c_full;
+typedef void daedalus_vp9_mc_32h_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32h_high_item_fn daedalus_item_vp9_mc_32h_high__neon_rows8,
+    daedalus_item_vp9_mc_32h_high__vector_rows8, daedalus_item_vp9_mc_32h_high__c_rows8,
+    daedalus_item_vp9_mc_32h_high__neon_full, daedalus_item_vp9_mc_32h_high__vector_full,
+    daedalus_item_vp9_mc_32h_high__c_full;
+typedef void daedalus_vp9_mc_32h_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32h_high_items_fn daedalus_items_vp9_mc_32h_high__neon_rows8,
+    daedalus_items_vp9_mc_32h_high__vector_rows8, daedalus_items_vp9_mc_32h_high__c_rows8,
+    daedalus_items_vp9_mc_32h_high__neon_full, daedalus_items_vp9_mc_32h_high__vector_full,
+    daedalus_items_vp9_mc_32h_high__c_full;
+typedef void daedalus_vp9_mc_32h_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_32h_high_tall_fn daedalus_tall_vp9_mc_32h_high__neon_rows8,
+    daedalus_tall_vp9_mc_32h_high__vector_rows8, daedalus_tall_vp9_mc_32h_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_32hv__glsl_full_p4, daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned;
@@ -1124,6 +3968,60 @@ daedalus_vp9_mc_32hv_avg_tall_fn daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_32hv_avg__neon_sub8, daedalus_tall_vp9_mc_32hv_avg__vector_sub8,
     daedalus_tall_vp9_mc_32hv_avg__c_sub8, daedalus_tall_vp9_mc_32hv_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_32hv_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_32hv_avg_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_32hv_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg_high__neon_rows8,
+    daedalus_vp9_mc_32hv_avg_high__vector_rows8, daedalus_vp9_mc_32hv_avg_high__c_rows8,
+    daedalus_vp9_mc_32hv_avg_high__neon_full, daedalus_vp9_mc_32hv_avg_high__vector_full,
+    daedalus_vp9_mc_32hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32hv_avg_high_item_fn daedalus_item_vp9_mc_32hv_avg_high__neon_rows8, daedalus_item_vp9_mc_32hv_avg_high__vector_rows8, daedalus_item_vp9_mc_32hv_avg_high__c_rows8, daedalus_item_vp9_mc_32hv_avg_high__neon_full, daedalus_item_vp9_mc_32hv_avg_high__vector_full, daedalus_item_vp9_mc_32hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32hv_avg_high_items_fn daedalus_items_vp9_mc_32hv_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_32hv_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_32hv_avg_high__c_rows8, daedalus_items_vp9_mc_32hv_avg_high__neon_full,
+    daedalus_items_vp9_mc_32hv_avg_high__vector_full, daedalus_items_vp9_mc_32hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_32hv_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_32hv_avg_high_tall_fn daedalus_tall_vp9_mc_32hv_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_32hv_avg_high__vector_rows8, daedalus_tall_vp9_mc_32hv_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_32hv_high__glsl_full_p4,
+    daedalus_vp9_mc_32hv_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_32hv_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32hv_high__neon_rows8, daedalus_vp9_mc_32hv_high__vector_rows8,
+    daedalus_vp9_mc_32hv_high__c_rows8, daedalus_vp9_mc_32hv_high__neon_full,
+    daedalus_vp9_mc_32hv_high__vector_full, daedalus_vp9_mc_32hv_high__c_full;
+typedef void daedalus_vp9_mc_32hv_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32hv_high_item_fn daedalus_item_vp9_mc_32hv_high__neon_rows8,
+    daedalus_item_vp9_mc_32hv_high__vector_rows8, daedalus_item_vp9_mc_32hv_high__c_rows8,
+    daedalus_item_vp9_mc_32hv_high__neon_full, daedalus_item_vp9_mc_32hv_high__vector_full,
+    daedalus_item_vp9_mc_32hv_high__c_full;
+typedef void daedalus_vp9_mc_32hv_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32hv_high_items_fn daedalus_items_vp9_mc_32hv_high__neon_rows8,
+    daedalus_items_vp9_mc_32hv_high__vector_rows8, daedalus_items_vp9_mc_32hv_high__c_rows8,
+    daedalus_items_vp9_mc_32hv_high__neon_full, daedalus_items_vp9_mc_32hv_high__vector_full,
+    daedalus_items_vp9_mc_32hv_high__c_full;
+typedef void daedalus_vp9_mc_32hv_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_32hv_high_tall_fn daedalus_tall_vp9_mc_32hv_high__neon_rows8,
+    daedalus_tall_vp9_mc_32hv_high__vector_rows8, daedalus_tall_vp9_mc_32hv_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned,
     daedalus_vp9_mc_32v__glsl_full_p4, daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned,
@@ -1176,6 +4074,59 @@ typedef void daedalus_vp9_mc_32v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_vp9_mc_32v_avg_tall_fn daedalus_tall_vp9_mc_32v_avg__neon_sub8,
     daedalus_tall_vp9_mc_32v_avg__vector_sub8, daedalus_tall_vp9_mc_32v_avg__c_sub8,
     daedalus_tall_vp9_mc_32v_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32v_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_32v_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32v_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg_high__neon_rows8,
+    daedalus_vp9_mc_32v_avg_high__vector_rows8, daedalus_vp9_mc_32v_avg_high__c_rows8,
+    daedalus_vp9_mc_32v_avg_high__neon_full, daedalus_vp9_mc_32v_avg_high__vector_full,
+    daedalus_vp9_mc_32v_avg_high__c_full;
+typedef void daedalus_vp9_mc_32v_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32v_avg_high_item_fn daedalus_item_vp9_mc_32v_avg_high__neon_rows8, daedalus_item_vp9_mc_32v_avg_high__vector_rows8, daedalus_item_vp9_mc_32v_avg_high__c_rows8, daedalus_item_vp9_mc_32v_avg_high__neon_full, daedalus_item_vp9_mc_32v_avg_high__vector_full, daedalus_item_vp9_mc_32v_avg_high__c_full;
+typedef void daedalus_vp9_mc_32v_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32v_avg_high_items_fn daedalus_items_vp9_mc_32v_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_32v_avg_high__vector_rows8, daedalus_items_vp9_mc_32v_avg_high__c_rows8,
+    daedalus_items_vp9_mc_32v_avg_high__neon_full, daedalus_items_vp9_mc_32v_avg_high__vector_full,
+    daedalus_items_vp9_mc_32v_avg_high__c_full;
+typedef void daedalus_vp9_mc_32v_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_32v_avg_high_tall_fn daedalus_tall_vp9_mc_32v_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_32v_avg_high__vector_rows8, daedalus_tall_vp9_mc_32v_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_32v_high__glsl_full_p4, daedalus_vp9_mc_32v_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_32v_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_32v_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_32v_high__neon_rows8, daedalus_vp9_mc_32v_high__vector_rows8,
+    daedalus_vp9_mc_32v_high__c_rows8, daedalus_vp9_mc_32v_high__neon_full,
+    daedalus_vp9_mc_32v_high__vector_full, daedalus_vp9_mc_32v_high__c_full;
+typedef void daedalus_vp9_mc_32v_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_32v_high_item_fn daedalus_item_vp9_mc_32v_high__neon_rows8,
+    daedalus_item_vp9_mc_32v_high__vector_rows8, daedalus_item_vp9_mc_32v_high__c_rows8,
+    daedalus_item_vp9_mc_32v_high__neon_full, daedalus_item_vp9_mc_32v_high__vector_full,
+    daedalus_item_vp9_mc_32v_high__c_full;
+typedef void daedalus_vp9_mc_32v_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_32v_high_items_fn daedalus_items_vp9_mc_32v_high__neon_rows8,
+    daedalus_items_vp9_mc_32v_high__vector_rows8, daedalus_items_vp9_mc_32v_high__c_rows8,
+    daedalus_items_vp9_mc_32v_high__neon_full, daedalus_items_vp9_mc_32v_high__vector_full,
+    daedalus_items_vp9_mc_32v_high__c_full;
+typedef void daedalus_vp9_mc_32v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_32v_high_tall_fn daedalus_tall_vp9_mc_32v_high__neon_rows8,
+    daedalus_tall_vp9_mc_32v_high__vector_rows8, daedalus_tall_vp9_mc_32v_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_4h__glsl_full_p4, daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned;
@@ -1247,6 +4198,66 @@ typedef void daedalus_vp9_mc_4h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, 
 daedalus_vp9_mc_4h_avg_tall_fn daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2, daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2,
     daedalus_tall_vp9_mc_4h_avg__c_sub8, daedalus_tall_vp9_mc_4h_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4h_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_4h_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4h_avg_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg_high__neon_rows8_x2,
+    daedalus_vp9_mc_4h_avg_high__neon_rows4, daedalus_vp9_mc_4h_avg_high__vector_rows8_x2,
+    daedalus_vp9_mc_4h_avg_high__vector_rows4, daedalus_vp9_mc_4h_avg_high__c_rows8,
+    daedalus_vp9_mc_4h_avg_high__c_rows4, daedalus_vp9_mc_4h_avg_high__neon_full,
+    daedalus_vp9_mc_4h_avg_high__vector_full, daedalus_vp9_mc_4h_avg_high__c_full;
+typedef void daedalus_vp9_mc_4h_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4h_avg_high_item_fn daedalus_item_vp9_mc_4h_avg_high__neon_rows8_x2, daedalus_item_vp9_mc_4h_avg_high__neon_rows4, daedalus_item_vp9_mc_4h_avg_high__vector_rows8_x2, daedalus_item_vp9_mc_4h_avg_high__vector_rows4, daedalus_item_vp9_mc_4h_avg_high__c_rows8, daedalus_item_vp9_mc_4h_avg_high__c_rows4, daedalus_item_vp9_mc_4h_avg_high__neon_full, daedalus_item_vp9_mc_4h_avg_high__vector_full, daedalus_item_vp9_mc_4h_avg_high__c_full;
+typedef void daedalus_vp9_mc_4h_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4h_avg_high_items_fn daedalus_items_vp9_mc_4h_avg_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4h_avg_high__neon_rows4,
+    daedalus_items_vp9_mc_4h_avg_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4h_avg_high__vector_rows4, daedalus_items_vp9_mc_4h_avg_high__c_rows8,
+    daedalus_items_vp9_mc_4h_avg_high__c_rows4, daedalus_items_vp9_mc_4h_avg_high__neon_full,
+    daedalus_items_vp9_mc_4h_avg_high__vector_full, daedalus_items_vp9_mc_4h_avg_high__c_full;
+typedef void daedalus_vp9_mc_4h_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_4h_avg_high_tall_fn daedalus_tall_vp9_mc_4h_avg_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4h_avg_high__vector_rows8_x2, daedalus_tall_vp9_mc_4h_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4h_high__glsl_full_p4, daedalus_vp9_mc_4h_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4h_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4h_high__neon_rows8_x2, daedalus_vp9_mc_4h_high__neon_rows4,
+    daedalus_vp9_mc_4h_high__vector_rows8_x2, daedalus_vp9_mc_4h_high__vector_rows4,
+    daedalus_vp9_mc_4h_high__c_rows8, daedalus_vp9_mc_4h_high__c_rows4,
+    daedalus_vp9_mc_4h_high__neon_full, daedalus_vp9_mc_4h_high__vector_full,
+    daedalus_vp9_mc_4h_high__c_full;
+typedef void daedalus_vp9_mc_4h_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4h_high_item_fn daedalus_item_vp9_mc_4h_high__neon_rows8_x2,
+    daedalus_item_vp9_mc_4h_high__neon_rows4, daedalus_item_vp9_mc_4h_high__vector_rows8_x2,
+    daedalus_item_vp9_mc_4h_high__vector_rows4, daedalus_item_vp9_mc_4h_high__c_rows8,
+    daedalus_item_vp9_mc_4h_high__c_rows4, daedalus_item_vp9_mc_4h_high__neon_full,
+    daedalus_item_vp9_mc_4h_high__vector_full, daedalus_item_vp9_mc_4h_high__c_full;
+typedef void daedalus_vp9_mc_4h_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4h_high_items_fn daedalus_items_vp9_mc_4h_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4h_high__neon_rows4, daedalus_items_vp9_mc_4h_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4h_high__vector_rows4, daedalus_items_vp9_mc_4h_high__c_rows8,
+    daedalus_items_vp9_mc_4h_high__c_rows4, daedalus_items_vp9_mc_4h_high__neon_full,
+    daedalus_items_vp9_mc_4h_high__vector_full, daedalus_items_vp9_mc_4h_high__c_full;
+typedef void daedalus_vp9_mc_4h_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_4h_high_tall_fn daedalus_tall_vp9_mc_4h_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4h_high__vector_rows8_x2, daedalus_tall_vp9_mc_4h_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_4hv__glsl_full_p4, daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned;
@@ -1321,6 +4332,67 @@ daedalus_vp9_mc_4hv_avg_tall_fn daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2, daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2,
     daedalus_tall_vp9_mc_4hv_avg__c_sub8, daedalus_tall_vp9_mc_4hv_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_4hv_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_4hv_avg_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg_high__qpu_full_p4_word_unaligned_shuffle,
+    daedalus_vp9_mc_4hv_avg_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg_high__neon_rows8_x2,
+    daedalus_vp9_mc_4hv_avg_high__neon_rows4, daedalus_vp9_mc_4hv_avg_high__vector_rows8_x2,
+    daedalus_vp9_mc_4hv_avg_high__vector_rows4, daedalus_vp9_mc_4hv_avg_high__c_rows8,
+    daedalus_vp9_mc_4hv_avg_high__c_rows4, daedalus_vp9_mc_4hv_avg_high__neon_full,
+    daedalus_vp9_mc_4hv_avg_high__vector_full, daedalus_vp9_mc_4hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4hv_avg_high_item_fn daedalus_item_vp9_mc_4hv_avg_high__neon_rows8_x2, daedalus_item_vp9_mc_4hv_avg_high__neon_rows4, daedalus_item_vp9_mc_4hv_avg_high__vector_rows8_x2, daedalus_item_vp9_mc_4hv_avg_high__vector_rows4, daedalus_item_vp9_mc_4hv_avg_high__c_rows8, daedalus_item_vp9_mc_4hv_avg_high__c_rows4, daedalus_item_vp9_mc_4hv_avg_high__neon_full, daedalus_item_vp9_mc_4hv_avg_high__vector_full, daedalus_item_vp9_mc_4hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4hv_avg_high_items_fn daedalus_items_vp9_mc_4hv_avg_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4hv_avg_high__neon_rows4,
+    daedalus_items_vp9_mc_4hv_avg_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4hv_avg_high__vector_rows4, daedalus_items_vp9_mc_4hv_avg_high__c_rows8,
+    daedalus_items_vp9_mc_4hv_avg_high__c_rows4, daedalus_items_vp9_mc_4hv_avg_high__neon_full,
+    daedalus_items_vp9_mc_4hv_avg_high__vector_full, daedalus_items_vp9_mc_4hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_4hv_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_4hv_avg_high_tall_fn daedalus_tall_vp9_mc_4hv_avg_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4hv_avg_high__vector_rows8_x2, daedalus_tall_vp9_mc_4hv_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_4hv_high__glsl_full_p4,
+    daedalus_vp9_mc_4hv_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_4hv_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_4hv_high__neon_rows8_x2, daedalus_vp9_mc_4hv_high__neon_rows4,
+    daedalus_vp9_mc_4hv_high__vector_rows8_x2, daedalus_vp9_mc_4hv_high__vector_rows4,
+    daedalus_vp9_mc_4hv_high__c_rows8, daedalus_vp9_mc_4hv_high__c_rows4,
+    daedalus_vp9_mc_4hv_high__neon_full, daedalus_vp9_mc_4hv_high__vector_full,
+    daedalus_vp9_mc_4hv_high__c_full;
+typedef void daedalus_vp9_mc_4hv_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4hv_high_item_fn daedalus_item_vp9_mc_4hv_high__neon_rows8_x2,
+    daedalus_item_vp9_mc_4hv_high__neon_rows4, daedalus_item_vp9_mc_4hv_high__vector_rows8_x2,
+    daedalus_item_vp9_mc_4hv_high__vector_rows4, daedalus_item_vp9_mc_4hv_high__c_rows8,
+    daedalus_item_vp9_mc_4hv_high__c_rows4, daedalus_item_vp9_mc_4hv_high__neon_full,
+    daedalus_item_vp9_mc_4hv_high__vector_full, daedalus_item_vp9_mc_4hv_high__c_full;
+typedef void daedalus_vp9_mc_4hv_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4hv_high_items_fn daedalus_items_vp9_mc_4hv_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4hv_high__neon_rows4, daedalus_items_vp9_mc_4hv_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4hv_high__vector_rows4, daedalus_items_vp9_mc_4hv_high__c_rows8,
+    daedalus_items_vp9_mc_4hv_high__c_rows4, daedalus_items_vp9_mc_4hv_high__neon_full,
+    daedalus_items_vp9_mc_4hv_high__vector_full, daedalus_items_vp9_mc_4hv_high__c_full;
+typedef void daedalus_vp9_mc_4hv_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_4hv_high_tall_fn daedalus_tall_vp9_mc_4hv_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4hv_high__vector_rows8_x2, daedalus_tall_vp9_mc_4hv_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
     daedalus_vp9_mc_4v__glsl_full_p4, daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
@@ -1384,6 +4456,66 @@ daedalus_vp9_mc_4v_avg_tall_fn daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2,
     daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2, daedalus_tall_vp9_mc_4v_avg__c_sub8,
     daedalus_tall_vp9_mc_4v_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_4v_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_avg_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg_high__neon_rows8_x2,
+    daedalus_vp9_mc_4v_avg_high__neon_rows4, daedalus_vp9_mc_4v_avg_high__vector_rows8_x2,
+    daedalus_vp9_mc_4v_avg_high__vector_rows4, daedalus_vp9_mc_4v_avg_high__c_rows8,
+    daedalus_vp9_mc_4v_avg_high__c_rows4, daedalus_vp9_mc_4v_avg_high__neon_full,
+    daedalus_vp9_mc_4v_avg_high__vector_full, daedalus_vp9_mc_4v_avg_high__c_full;
+typedef void daedalus_vp9_mc_4v_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4v_avg_high_item_fn daedalus_item_vp9_mc_4v_avg_high__neon_rows8_x2, daedalus_item_vp9_mc_4v_avg_high__neon_rows4, daedalus_item_vp9_mc_4v_avg_high__vector_rows8_x2, daedalus_item_vp9_mc_4v_avg_high__vector_rows4, daedalus_item_vp9_mc_4v_avg_high__c_rows8, daedalus_item_vp9_mc_4v_avg_high__c_rows4, daedalus_item_vp9_mc_4v_avg_high__neon_full, daedalus_item_vp9_mc_4v_avg_high__vector_full, daedalus_item_vp9_mc_4v_avg_high__c_full;
+typedef void daedalus_vp9_mc_4v_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4v_avg_high_items_fn daedalus_items_vp9_mc_4v_avg_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4v_avg_high__neon_rows4,
+    daedalus_items_vp9_mc_4v_avg_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4v_avg_high__vector_rows4, daedalus_items_vp9_mc_4v_avg_high__c_rows8,
+    daedalus_items_vp9_mc_4v_avg_high__c_rows4, daedalus_items_vp9_mc_4v_avg_high__neon_full,
+    daedalus_items_vp9_mc_4v_avg_high__vector_full, daedalus_items_vp9_mc_4v_avg_high__c_full;
+typedef void daedalus_vp9_mc_4v_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_4v_avg_high_tall_fn daedalus_tall_vp9_mc_4v_avg_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4v_avg_high__vector_rows8_x2, daedalus_tall_vp9_mc_4v_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_high__glsl_full_p4, daedalus_vp9_mc_4v_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_4v_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_mc_4v_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_mc_4v_high__neon_rows8_x2, daedalus_vp9_mc_4v_high__neon_rows4,
+    daedalus_vp9_mc_4v_high__vector_rows8_x2, daedalus_vp9_mc_4v_high__vector_rows4,
+    daedalus_vp9_mc_4v_high__c_rows8, daedalus_vp9_mc_4v_high__c_rows4,
+    daedalus_vp9_mc_4v_high__neon_full, daedalus_vp9_mc_4v_high__vector_full,
+    daedalus_vp9_mc_4v_high__c_full;
+typedef void daedalus_vp9_mc_4v_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_4v_high_item_fn daedalus_item_vp9_mc_4v_high__neon_rows8_x2,
+    daedalus_item_vp9_mc_4v_high__neon_rows4, daedalus_item_vp9_mc_4v_high__vector_rows8_x2,
+    daedalus_item_vp9_mc_4v_high__vector_rows4, daedalus_item_vp9_mc_4v_high__c_rows8,
+    daedalus_item_vp9_mc_4v_high__c_rows4, daedalus_item_vp9_mc_4v_high__neon_full,
+    daedalus_item_vp9_mc_4v_high__vector_full, daedalus_item_vp9_mc_4v_high__c_full;
+typedef void daedalus_vp9_mc_4v_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_4v_high_items_fn daedalus_items_vp9_mc_4v_high__neon_rows8_x2,
+    daedalus_items_vp9_mc_4v_high__neon_rows4, daedalus_items_vp9_mc_4v_high__vector_rows8_x2,
+    daedalus_items_vp9_mc_4v_high__vector_rows4, daedalus_items_vp9_mc_4v_high__c_rows8,
+    daedalus_items_vp9_mc_4v_high__c_rows4, daedalus_items_vp9_mc_4v_high__neon_full,
+    daedalus_items_vp9_mc_4v_high__vector_full, daedalus_items_vp9_mc_4v_high__c_full;
+typedef void daedalus_vp9_mc_4v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_4v_high_tall_fn daedalus_tall_vp9_mc_4v_high__neon_rows8_x2,
+    daedalus_tall_vp9_mc_4v_high__vector_rows8_x2, daedalus_tall_vp9_mc_4v_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_64h__glsl_full_p4, daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot,
@@ -1440,6 +4572,59 @@ typedef void daedalus_vp9_mc_64h_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_vp9_mc_64h_avg_tall_fn daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_64h_avg__neon_sub8, daedalus_tall_vp9_mc_64h_avg__vector_sub8,
     daedalus_tall_vp9_mc_64h_avg__c_sub8, daedalus_tall_vp9_mc_64h_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64h_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_64h_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64h_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg_high__neon_rows8,
+    daedalus_vp9_mc_64h_avg_high__vector_rows8, daedalus_vp9_mc_64h_avg_high__c_rows8,
+    daedalus_vp9_mc_64h_avg_high__neon_full, daedalus_vp9_mc_64h_avg_high__vector_full,
+    daedalus_vp9_mc_64h_avg_high__c_full;
+typedef void daedalus_vp9_mc_64h_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64h_avg_high_item_fn daedalus_item_vp9_mc_64h_avg_high__neon_rows8, daedalus_item_vp9_mc_64h_avg_high__vector_rows8, daedalus_item_vp9_mc_64h_avg_high__c_rows8, daedalus_item_vp9_mc_64h_avg_high__neon_full, daedalus_item_vp9_mc_64h_avg_high__vector_full, daedalus_item_vp9_mc_64h_avg_high__c_full;
+typedef void daedalus_vp9_mc_64h_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64h_avg_high_items_fn daedalus_items_vp9_mc_64h_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_64h_avg_high__vector_rows8, daedalus_items_vp9_mc_64h_avg_high__c_rows8,
+    daedalus_items_vp9_mc_64h_avg_high__neon_full, daedalus_items_vp9_mc_64h_avg_high__vector_full,
+    daedalus_items_vp9_mc_64h_avg_high__c_full;
+typedef void daedalus_vp9_mc_64h_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_64h_avg_high_tall_fn daedalus_tall_vp9_mc_64h_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_64h_avg_high__vector_rows8, daedalus_tall_vp9_mc_64h_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64h_high__glsl_full_p4, daedalus_vp9_mc_64h_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64h_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64h_high__neon_rows8, daedalus_vp9_mc_64h_high__vector_rows8,
+    daedalus_vp9_mc_64h_high__c_rows8, daedalus_vp9_mc_64h_high__neon_full,
+    daedalus_vp9_mc_64h_high__vector_full, daedalus_vp9_mc_64h_high__c_full;
+typedef void daedalus_vp9_mc_64h_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64h_high_item_fn daedalus_item_vp9_mc_64h_high__neon_rows8,
+    daedalus_item_vp9_mc_64h_high__vector_rows8, daedalus_item_vp9_mc_64h_high__c_rows8,
+    daedalus_item_vp9_mc_64h_high__neon_full, daedalus_item_vp9_mc_64h_high__vector_full,
+    daedalus_item_vp9_mc_64h_high__c_full;
+typedef void daedalus_vp9_mc_64h_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64h_high_items_fn daedalus_items_vp9_mc_64h_high__neon_rows8,
+    daedalus_items_vp9_mc_64h_high__vector_rows8, daedalus_items_vp9_mc_64h_high__c_rows8,
+    daedalus_items_vp9_mc_64h_high__neon_full, daedalus_items_vp9_mc_64h_high__vector_full,
+    daedalus_items_vp9_mc_64h_high__c_full;
+typedef void daedalus_vp9_mc_64h_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_64h_high_tall_fn daedalus_tall_vp9_mc_64h_high__neon_rows8,
+    daedalus_tall_vp9_mc_64h_high__vector_rows8, daedalus_tall_vp9_mc_64h_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_64hv__glsl_full_p4, daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar;
@@ -1501,6 +4686,60 @@ daedalus_vp9_mc_64hv_avg_tall_fn daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_64hv_avg__neon_sub8, daedalus_tall_vp9_mc_64hv_avg__vector_sub8,
     daedalus_tall_vp9_mc_64hv_avg__c_sub8, daedalus_tall_vp9_mc_64hv_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_64hv_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_64hv_avg_high__glsl_full_p8_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64hv_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg_high__neon_rows8,
+    daedalus_vp9_mc_64hv_avg_high__vector_rows8, daedalus_vp9_mc_64hv_avg_high__c_rows8,
+    daedalus_vp9_mc_64hv_avg_high__neon_full, daedalus_vp9_mc_64hv_avg_high__vector_full,
+    daedalus_vp9_mc_64hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64hv_avg_high_item_fn daedalus_item_vp9_mc_64hv_avg_high__neon_rows8, daedalus_item_vp9_mc_64hv_avg_high__vector_rows8, daedalus_item_vp9_mc_64hv_avg_high__c_rows8, daedalus_item_vp9_mc_64hv_avg_high__neon_full, daedalus_item_vp9_mc_64hv_avg_high__vector_full, daedalus_item_vp9_mc_64hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64hv_avg_high_items_fn daedalus_items_vp9_mc_64hv_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_64hv_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_64hv_avg_high__c_rows8, daedalus_items_vp9_mc_64hv_avg_high__neon_full,
+    daedalus_items_vp9_mc_64hv_avg_high__vector_full, daedalus_items_vp9_mc_64hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_64hv_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_64hv_avg_high_tall_fn daedalus_tall_vp9_mc_64hv_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_64hv_avg_high__vector_rows8, daedalus_tall_vp9_mc_64hv_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_64hv_high__glsl_full_p4,
+    daedalus_vp9_mc_64hv_high__glsl_full_p8_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64hv_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64hv_high__neon_rows8, daedalus_vp9_mc_64hv_high__vector_rows8,
+    daedalus_vp9_mc_64hv_high__c_rows8, daedalus_vp9_mc_64hv_high__neon_full,
+    daedalus_vp9_mc_64hv_high__vector_full, daedalus_vp9_mc_64hv_high__c_full;
+typedef void daedalus_vp9_mc_64hv_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64hv_high_item_fn daedalus_item_vp9_mc_64hv_high__neon_rows8,
+    daedalus_item_vp9_mc_64hv_high__vector_rows8, daedalus_item_vp9_mc_64hv_high__c_rows8,
+    daedalus_item_vp9_mc_64hv_high__neon_full, daedalus_item_vp9_mc_64hv_high__vector_full,
+    daedalus_item_vp9_mc_64hv_high__c_full;
+typedef void daedalus_vp9_mc_64hv_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64hv_high_items_fn daedalus_items_vp9_mc_64hv_high__neon_rows8,
+    daedalus_items_vp9_mc_64hv_high__vector_rows8, daedalus_items_vp9_mc_64hv_high__c_rows8,
+    daedalus_items_vp9_mc_64hv_high__neon_full, daedalus_items_vp9_mc_64hv_high__vector_full,
+    daedalus_items_vp9_mc_64hv_high__c_full;
+typedef void daedalus_vp9_mc_64hv_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_64hv_high_tall_fn daedalus_tall_vp9_mc_64hv_high__neon_rows8,
+    daedalus_tall_vp9_mc_64hv_high__vector_rows8, daedalus_tall_vp9_mc_64hv_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned,
     daedalus_vp9_mc_64v__glsl_full_p4, daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned,
@@ -1553,6 +4792,59 @@ typedef void daedalus_vp9_mc_64v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride,
 daedalus_vp9_mc_64v_avg_tall_fn daedalus_tall_vp9_mc_64v_avg__neon_sub8,
     daedalus_tall_vp9_mc_64v_avg__vector_sub8, daedalus_tall_vp9_mc_64v_avg__c_sub8,
     daedalus_tall_vp9_mc_64v_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64v_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_64v_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64v_avg_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg_high__neon_rows8,
+    daedalus_vp9_mc_64v_avg_high__vector_rows8, daedalus_vp9_mc_64v_avg_high__c_rows8,
+    daedalus_vp9_mc_64v_avg_high__neon_full, daedalus_vp9_mc_64v_avg_high__vector_full,
+    daedalus_vp9_mc_64v_avg_high__c_full;
+typedef void daedalus_vp9_mc_64v_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64v_avg_high_item_fn daedalus_item_vp9_mc_64v_avg_high__neon_rows8, daedalus_item_vp9_mc_64v_avg_high__vector_rows8, daedalus_item_vp9_mc_64v_avg_high__c_rows8, daedalus_item_vp9_mc_64v_avg_high__neon_full, daedalus_item_vp9_mc_64v_avg_high__vector_full, daedalus_item_vp9_mc_64v_avg_high__c_full;
+typedef void daedalus_vp9_mc_64v_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64v_avg_high_items_fn daedalus_items_vp9_mc_64v_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_64v_avg_high__vector_rows8, daedalus_items_vp9_mc_64v_avg_high__c_rows8,
+    daedalus_items_vp9_mc_64v_avg_high__neon_full, daedalus_items_vp9_mc_64v_avg_high__vector_full,
+    daedalus_items_vp9_mc_64v_avg_high__c_full;
+typedef void daedalus_vp9_mc_64v_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_64v_avg_high_tall_fn daedalus_tall_vp9_mc_64v_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_64v_avg_high__vector_rows8, daedalus_tall_vp9_mc_64v_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_64v_high__glsl_full_p4, daedalus_vp9_mc_64v_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_64v_high__qpu_full_p16_word_unaligned,
+    daedalus_vp9_mc_64v_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_64v_high__neon_rows8, daedalus_vp9_mc_64v_high__vector_rows8,
+    daedalus_vp9_mc_64v_high__c_rows8, daedalus_vp9_mc_64v_high__neon_full,
+    daedalus_vp9_mc_64v_high__vector_full, daedalus_vp9_mc_64v_high__c_full;
+typedef void daedalus_vp9_mc_64v_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_64v_high_item_fn daedalus_item_vp9_mc_64v_high__neon_rows8,
+    daedalus_item_vp9_mc_64v_high__vector_rows8, daedalus_item_vp9_mc_64v_high__c_rows8,
+    daedalus_item_vp9_mc_64v_high__neon_full, daedalus_item_vp9_mc_64v_high__vector_full,
+    daedalus_item_vp9_mc_64v_high__c_full;
+typedef void daedalus_vp9_mc_64v_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_64v_high_items_fn daedalus_items_vp9_mc_64v_high__neon_rows8,
+    daedalus_items_vp9_mc_64v_high__vector_rows8, daedalus_items_vp9_mc_64v_high__c_rows8,
+    daedalus_items_vp9_mc_64v_high__neon_full, daedalus_items_vp9_mc_64v_high__vector_full,
+    daedalus_items_vp9_mc_64v_high__c_full;
+typedef void daedalus_vp9_mc_64v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_64v_high_tall_fn daedalus_tall_vp9_mc_64v_high__neon_rows8,
+    daedalus_tall_vp9_mc_64v_high__vector_rows8, daedalus_tall_vp9_mc_64v_high__c_rows8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
     daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar, daedalus_vp9_mc_8h__glsl_full_p4;
@@ -1633,6 +4925,69 @@ daedalus_vp9_mc_8h_avg_tall_fn daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_8h_avg__vector_sub8, daedalus_tall_vp9_mc_8h_avg__vector_rows8,
     daedalus_tall_vp9_mc_8h_avg__c_sub8, daedalus_tall_vp9_mc_8h_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8h_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_8h_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8h_avg_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg_high__neon_rows8, daedalus_vp9_mc_8h_avg_high__neon_rows4,
+    daedalus_vp9_mc_8h_avg_high__vector_rows8, daedalus_vp9_mc_8h_avg_high__vector_rows4,
+    daedalus_vp9_mc_8h_avg_high__c_rows8, daedalus_vp9_mc_8h_avg_high__c_rows4,
+    daedalus_vp9_mc_8h_avg_high__neon_full, daedalus_vp9_mc_8h_avg_high__vector_full,
+    daedalus_vp9_mc_8h_avg_high__c_full;
+typedef void daedalus_vp9_mc_8h_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8h_avg_high_item_fn daedalus_item_vp9_mc_8h_avg_high__neon_rows8,
+    daedalus_item_vp9_mc_8h_avg_high__neon_rows4, daedalus_item_vp9_mc_8h_avg_high__vector_rows8,
+    daedalus_item_vp9_mc_8h_avg_high__vector_rows4, daedalus_item_vp9_mc_8h_avg_high__c_rows8,
+    daedalus_item_vp9_mc_8h_avg_high__c_rows4, daedalus_item_vp9_mc_8h_avg_high__neon_full,
+    daedalus_item_vp9_mc_8h_avg_high__vector_full, daedalus_item_vp9_mc_8h_avg_high__c_full;
+typedef void daedalus_vp9_mc_8h_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8h_avg_high_items_fn daedalus_items_vp9_mc_8h_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_8h_avg_high__neon_rows4, daedalus_items_vp9_mc_8h_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_8h_avg_high__vector_rows4, daedalus_items_vp9_mc_8h_avg_high__c_rows8,
+    daedalus_items_vp9_mc_8h_avg_high__c_rows4, daedalus_items_vp9_mc_8h_avg_high__neon_full,
+    daedalus_items_vp9_mc_8h_avg_high__vector_full, daedalus_items_vp9_mc_8h_avg_high__c_full;
+typedef void daedalus_vp9_mc_8h_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_8h_avg_high_tall_fn daedalus_tall_vp9_mc_8h_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_8h_avg_high__vector_rows8, daedalus_tall_vp9_mc_8h_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8h_high__glsl_full_p4, daedalus_vp9_mc_8h_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8h_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8h_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8h_high__neon_rows8, daedalus_vp9_mc_8h_high__neon_rows4,
+    daedalus_vp9_mc_8h_high__vector_rows8, daedalus_vp9_mc_8h_high__vector_rows4,
+    daedalus_vp9_mc_8h_high__c_rows8, daedalus_vp9_mc_8h_high__c_rows4,
+    daedalus_vp9_mc_8h_high__neon_full, daedalus_vp9_mc_8h_high__vector_full,
+    daedalus_vp9_mc_8h_high__c_full;
+typedef void daedalus_vp9_mc_8h_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8h_high_item_fn daedalus_item_vp9_mc_8h_high__neon_rows8,
+    daedalus_item_vp9_mc_8h_high__neon_rows4, daedalus_item_vp9_mc_8h_high__vector_rows8,
+    daedalus_item_vp9_mc_8h_high__vector_rows4, daedalus_item_vp9_mc_8h_high__c_rows8,
+    daedalus_item_vp9_mc_8h_high__c_rows4, daedalus_item_vp9_mc_8h_high__neon_full,
+    daedalus_item_vp9_mc_8h_high__vector_full, daedalus_item_vp9_mc_8h_high__c_full;
+typedef void daedalus_vp9_mc_8h_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8h_high_items_fn daedalus_items_vp9_mc_8h_high__neon_rows8,
+    daedalus_items_vp9_mc_8h_high__neon_rows4, daedalus_items_vp9_mc_8h_high__vector_rows8,
+    daedalus_items_vp9_mc_8h_high__vector_rows4, daedalus_items_vp9_mc_8h_high__c_rows8,
+    daedalus_items_vp9_mc_8h_high__c_rows4, daedalus_items_vp9_mc_8h_high__neon_full,
+    daedalus_items_vp9_mc_8h_high__vector_full, daedalus_items_vp9_mc_8h_high__c_full;
+typedef void daedalus_vp9_mc_8h_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_8h_high_tall_fn daedalus_tall_vp9_mc_8h_high__neon_rows8,
+    daedalus_tall_vp9_mc_8h_high__vector_rows8, daedalus_tall_vp9_mc_8h_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
     daedalus_vp9_mc_8hv__glsl_full_p4, daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
@@ -1706,6 +5061,67 @@ daedalus_vp9_mc_8hv_avg_tall_fn daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot,
     daedalus_tall_vp9_mc_8hv_avg__neon_sub8, daedalus_tall_vp9_mc_8hv_avg__vector_sub8,
     daedalus_tall_vp9_mc_8hv_avg__c_sub8, daedalus_tall_vp9_mc_8hv_avg__c_rows8;
 
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_8hv_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_8hv_avg_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg_high__qpu_full_p8_word_unaligned_shuffle,
+    daedalus_vp9_mc_8hv_avg_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg_high__neon_rows8, daedalus_vp9_mc_8hv_avg_high__neon_rows4,
+    daedalus_vp9_mc_8hv_avg_high__vector_rows8, daedalus_vp9_mc_8hv_avg_high__vector_rows4,
+    daedalus_vp9_mc_8hv_avg_high__c_rows8, daedalus_vp9_mc_8hv_avg_high__c_rows4,
+    daedalus_vp9_mc_8hv_avg_high__neon_full, daedalus_vp9_mc_8hv_avg_high__vector_full,
+    daedalus_vp9_mc_8hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8hv_avg_high_item_fn daedalus_item_vp9_mc_8hv_avg_high__neon_rows8, daedalus_item_vp9_mc_8hv_avg_high__neon_rows4, daedalus_item_vp9_mc_8hv_avg_high__vector_rows8, daedalus_item_vp9_mc_8hv_avg_high__vector_rows4, daedalus_item_vp9_mc_8hv_avg_high__c_rows8, daedalus_item_vp9_mc_8hv_avg_high__c_rows4, daedalus_item_vp9_mc_8hv_avg_high__neon_full, daedalus_item_vp9_mc_8hv_avg_high__vector_full, daedalus_item_vp9_mc_8hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8hv_avg_high_items_fn daedalus_items_vp9_mc_8hv_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_8hv_avg_high__neon_rows4,
+    daedalus_items_vp9_mc_8hv_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_8hv_avg_high__vector_rows4, daedalus_items_vp9_mc_8hv_avg_high__c_rows8,
+    daedalus_items_vp9_mc_8hv_avg_high__c_rows4, daedalus_items_vp9_mc_8hv_avg_high__neon_full,
+    daedalus_items_vp9_mc_8hv_avg_high__vector_full, daedalus_items_vp9_mc_8hv_avg_high__c_full;
+typedef void daedalus_vp9_mc_8hv_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_8hv_avg_high_tall_fn daedalus_tall_vp9_mc_8hv_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_8hv_avg_high__vector_rows8, daedalus_tall_vp9_mc_8hv_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_high__glsl_full_p4_word_unaligned_pack,
+    daedalus_vp9_mc_8hv_high__glsl_full_p4,
+    daedalus_vp9_mc_8hv_high__glsl_full_p2_word_unaligned_pack;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_high__qpu_full_p16_word_unaligned_shuffle,
+    daedalus_vp9_mc_8hv_high__qpu_full_p16;
+daedalus_cpu_fn daedalus_vp9_mc_8hv_high__neon_rows8, daedalus_vp9_mc_8hv_high__neon_rows4,
+    daedalus_vp9_mc_8hv_high__vector_rows8, daedalus_vp9_mc_8hv_high__vector_rows4,
+    daedalus_vp9_mc_8hv_high__c_rows8, daedalus_vp9_mc_8hv_high__c_rows4,
+    daedalus_vp9_mc_8hv_high__neon_full, daedalus_vp9_mc_8hv_high__vector_full,
+    daedalus_vp9_mc_8hv_high__c_full;
+typedef void daedalus_vp9_mc_8hv_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8hv_high_item_fn daedalus_item_vp9_mc_8hv_high__neon_rows8,
+    daedalus_item_vp9_mc_8hv_high__neon_rows4, daedalus_item_vp9_mc_8hv_high__vector_rows8,
+    daedalus_item_vp9_mc_8hv_high__vector_rows4, daedalus_item_vp9_mc_8hv_high__c_rows8,
+    daedalus_item_vp9_mc_8hv_high__c_rows4, daedalus_item_vp9_mc_8hv_high__neon_full,
+    daedalus_item_vp9_mc_8hv_high__vector_full, daedalus_item_vp9_mc_8hv_high__c_full;
+typedef void daedalus_vp9_mc_8hv_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8hv_high_items_fn daedalus_items_vp9_mc_8hv_high__neon_rows8,
+    daedalus_items_vp9_mc_8hv_high__neon_rows4, daedalus_items_vp9_mc_8hv_high__vector_rows8,
+    daedalus_items_vp9_mc_8hv_high__vector_rows4, daedalus_items_vp9_mc_8hv_high__c_rows8,
+    daedalus_items_vp9_mc_8hv_high__c_rows4, daedalus_items_vp9_mc_8hv_high__neon_full,
+    daedalus_items_vp9_mc_8hv_high__vector_full, daedalus_items_vp9_mc_8hv_high__c_full;
+typedef void daedalus_vp9_mc_8hv_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits, size_t n_pieces);
+daedalus_vp9_mc_8hv_high_tall_fn daedalus_tall_vp9_mc_8hv_high__neon_rows8,
+    daedalus_tall_vp9_mc_8hv_high__vector_rows8, daedalus_tall_vp9_mc_8hv_high__c_rows8;
+
 extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
     daedalus_vp9_mc_8v__glsl_full_p4, daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned;
 extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
@@ -1768,5 +5184,407 @@ typedef void daedalus_vp9_mc_8v_avg_tall_fn(uint8_t *dst, ptrdiff_t dst_stride, 
 daedalus_vp9_mc_8v_avg_tall_fn daedalus_tall_vp9_mc_8v_avg__neon_sub8,
     daedalus_tall_vp9_mc_8v_avg__vector_sub8, daedalus_tall_vp9_mc_8v_avg__c_sub8,
     daedalus_tall_vp9_mc_8v_avg__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8v_avg_high__glsl_full_p4,
+    daedalus_vp9_mc_8v_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8v_avg_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg_high__neon_rows8, daedalus_vp9_mc_8v_avg_high__neon_rows4,
+    daedalus_vp9_mc_8v_avg_high__vector_rows8, daedalus_vp9_mc_8v_avg_high__vector_rows4,
+    daedalus_vp9_mc_8v_avg_high__c_rows8, daedalus_vp9_mc_8v_avg_high__c_rows4,
+    daedalus_vp9_mc_8v_avg_high__neon_full, daedalus_vp9_mc_8v_avg_high__vector_full,
+    daedalus_vp9_mc_8v_avg_high__c_full;
+typedef void daedalus_vp9_mc_8v_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8v_avg_high_item_fn daedalus_item_vp9_mc_8v_avg_high__neon_rows8,
+    daedalus_item_vp9_mc_8v_avg_high__neon_rows4, daedalus_item_vp9_mc_8v_avg_high__vector_rows8,
+    daedalus_item_vp9_mc_8v_avg_high__vector_rows4, daedalus_item_vp9_mc_8v_avg_high__c_rows8,
+    daedalus_item_vp9_mc_8v_avg_high__c_rows4, daedalus_item_vp9_mc_8v_avg_high__neon_full,
+    daedalus_item_vp9_mc_8v_avg_high__vector_full, daedalus_item_vp9_mc_8v_avg_high__c_full;
+typedef void daedalus_vp9_mc_8v_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8v_avg_high_items_fn daedalus_items_vp9_mc_8v_avg_high__neon_rows8,
+    daedalus_items_vp9_mc_8v_avg_high__neon_rows4, daedalus_items_vp9_mc_8v_avg_high__vector_rows8,
+    daedalus_items_vp9_mc_8v_avg_high__vector_rows4, daedalus_items_vp9_mc_8v_avg_high__c_rows8,
+    daedalus_items_vp9_mc_8v_avg_high__c_rows4, daedalus_items_vp9_mc_8v_avg_high__neon_full,
+    daedalus_items_vp9_mc_8v_avg_high__vector_full, daedalus_items_vp9_mc_8v_avg_high__c_full;
+typedef void daedalus_vp9_mc_8v_avg_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_8v_avg_high_tall_fn daedalus_tall_vp9_mc_8v_avg_high__neon_rows8,
+    daedalus_tall_vp9_mc_8v_avg_high__vector_rows8, daedalus_tall_vp9_mc_8v_avg_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_mc_8v_high__glsl_full_p4, daedalus_vp9_mc_8v_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_mc_8v_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_mc_8v_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_mc_8v_high__neon_rows8, daedalus_vp9_mc_8v_high__neon_rows4,
+    daedalus_vp9_mc_8v_high__vector_rows8, daedalus_vp9_mc_8v_high__vector_rows4,
+    daedalus_vp9_mc_8v_high__c_rows8, daedalus_vp9_mc_8v_high__c_rows4,
+    daedalus_vp9_mc_8v_high__neon_full, daedalus_vp9_mc_8v_high__vector_full,
+    daedalus_vp9_mc_8v_high__c_full;
+typedef void daedalus_vp9_mc_8v_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
+    int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_mc_8v_high_item_fn daedalus_item_vp9_mc_8v_high__neon_rows8,
+    daedalus_item_vp9_mc_8v_high__neon_rows4, daedalus_item_vp9_mc_8v_high__vector_rows8,
+    daedalus_item_vp9_mc_8v_high__vector_rows4, daedalus_item_vp9_mc_8v_high__c_rows8,
+    daedalus_item_vp9_mc_8v_high__c_rows4, daedalus_item_vp9_mc_8v_high__neon_full,
+    daedalus_item_vp9_mc_8v_high__vector_full, daedalus_item_vp9_mc_8v_high__c_full;
+typedef void daedalus_vp9_mc_8v_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_high_meta *meta, size_t meta_step);
+daedalus_vp9_mc_8v_high_items_fn daedalus_items_vp9_mc_8v_high__neon_rows8,
+    daedalus_items_vp9_mc_8v_high__neon_rows4, daedalus_items_vp9_mc_8v_high__vector_rows8,
+    daedalus_items_vp9_mc_8v_high__vector_rows4, daedalus_items_vp9_mc_8v_high__c_rows8,
+    daedalus_items_vp9_mc_8v_high__c_rows4, daedalus_items_vp9_mc_8v_high__neon_full,
+    daedalus_items_vp9_mc_8v_high__vector_full, daedalus_items_vp9_mc_8v_high__c_full;
+typedef void daedalus_vp9_mc_8v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits,
+    size_t n_pieces);
+daedalus_vp9_mc_8v_high_tall_fn daedalus_tall_vp9_mc_8v_high__neon_rows8,
+    daedalus_tall_vp9_mc_8v_high__vector_rows8, daedalus_tall_vp9_mc_8v_high__c_rows8;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_16__glsl_full_p4, daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16__neon_full, daedalus_vp9_scaled_16__vector_full,
+    daedalus_vp9_scaled_16__c_full;
+typedef void daedalus_vp9_scaled_16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_item_fn daedalus_item_vp9_scaled_16__neon_full,
+    daedalus_item_vp9_scaled_16__vector_full, daedalus_item_vp9_scaled_16__c_full;
+typedef void daedalus_vp9_scaled_16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_16_items_fn daedalus_items_vp9_scaled_16__neon_full,
+    daedalus_items_vp9_scaled_16__vector_full, daedalus_items_vp9_scaled_16__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_16_avg__glsl_full_p4,
+    daedalus_vp9_scaled_16_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_avg__neon_full, daedalus_vp9_scaled_16_avg__vector_full,
+    daedalus_vp9_scaled_16_avg__c_full;
+typedef void daedalus_vp9_scaled_16_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_item_fn daedalus_item_vp9_scaled_16_avg__neon_full,
+    daedalus_item_vp9_scaled_16_avg__vector_full, daedalus_item_vp9_scaled_16_avg__c_full;
+typedef void daedalus_vp9_scaled_16_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_16_avg_items_fn daedalus_items_vp9_scaled_16_avg__neon_full,
+    daedalus_items_vp9_scaled_16_avg__vector_full, daedalus_items_vp9_scaled_16_avg__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_16_avg_high__glsl_full_p4,
+    daedalus_vp9_scaled_16_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_avg_high__neon_full,
+    daedalus_vp9_scaled_16_avg_high__vector_full, daedalus_vp9_scaled_16_avg_high__c_full;
+typedef void daedalus_vp9_scaled_16_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_high_item_fn daedalus_item_vp9_scaled_16_avg_high__neon_full, daedalus_item_vp9_scaled_16_avg_high__vector_full, daedalus_item_vp9_scaled_16_avg_high__c_full;
+typedef void daedalus_vp9_scaled_16_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_16_avg_high_items_fn daedalus_items_vp9_scaled_16_avg_high__neon_full,
+    daedalus_items_vp9_scaled_16_avg_high__vector_full,
+    daedalus_items_vp9_scaled_16_avg_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_16_high__glsl_full_p4,
+    daedalus_vp9_scaled_16_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_high__neon_full, daedalus_vp9_scaled_16_high__vector_full,
+    daedalus_vp9_scaled_16_high__c_full;
+typedef void daedalus_vp9_scaled_16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_high_item_fn daedalus_item_vp9_scaled_16_high__neon_full,
+    daedalus_item_vp9_scaled_16_high__vector_full, daedalus_item_vp9_scaled_16_high__c_full;
+typedef void daedalus_vp9_scaled_16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_16_high_items_fn daedalus_items_vp9_scaled_16_high__neon_full,
+    daedalus_items_vp9_scaled_16_high__vector_full, daedalus_items_vp9_scaled_16_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_32__glsl_full_p4, daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32__neon_full, daedalus_vp9_scaled_32__vector_full,
+    daedalus_vp9_scaled_32__c_full;
+typedef void daedalus_vp9_scaled_32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_item_fn daedalus_item_vp9_scaled_32__neon_full,
+    daedalus_item_vp9_scaled_32__vector_full, daedalus_item_vp9_scaled_32__c_full;
+typedef void daedalus_vp9_scaled_32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_32_items_fn daedalus_items_vp9_scaled_32__neon_full,
+    daedalus_items_vp9_scaled_32__vector_full, daedalus_items_vp9_scaled_32__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_32_avg__glsl_full_p4,
+    daedalus_vp9_scaled_32_avg__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_avg__neon_full, daedalus_vp9_scaled_32_avg__vector_full,
+    daedalus_vp9_scaled_32_avg__c_full;
+typedef void daedalus_vp9_scaled_32_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_item_fn daedalus_item_vp9_scaled_32_avg__neon_full,
+    daedalus_item_vp9_scaled_32_avg__vector_full, daedalus_item_vp9_scaled_32_avg__c_full;
+typedef void daedalus_vp9_scaled_32_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_32_avg_items_fn daedalus_items_vp9_scaled_32_avg__neon_full,
+    daedalus_items_vp9_scaled_32_avg__vector_full, daedalus_items_vp9_scaled_32_avg__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_32_avg_high__glsl_full_p4,
+    daedalus_vp9_scaled_32_avg_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_avg_high__neon_full,
+    daedalus_vp9_scaled_32_avg_high__vector_full, daedalus_vp9_scaled_32_avg_high__c_full;
+typedef void daedalus_vp9_scaled_32_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_high_item_fn daedalus_item_vp9_scaled_32_avg_high__neon_full, daedalus_item_vp9_scaled_32_avg_high__vector_full, daedalus_item_vp9_scaled_32_avg_high__c_full;
+typedef void daedalus_vp9_scaled_32_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_32_avg_high_items_fn daedalus_items_vp9_scaled_32_avg_high__neon_full,
+    daedalus_items_vp9_scaled_32_avg_high__vector_full,
+    daedalus_items_vp9_scaled_32_avg_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_32_high__glsl_full_p4,
+    daedalus_vp9_scaled_32_high__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_high__neon_full, daedalus_vp9_scaled_32_high__vector_full,
+    daedalus_vp9_scaled_32_high__c_full;
+typedef void daedalus_vp9_scaled_32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_high_item_fn daedalus_item_vp9_scaled_32_high__neon_full,
+    daedalus_item_vp9_scaled_32_high__vector_full, daedalus_item_vp9_scaled_32_high__c_full;
+typedef void daedalus_vp9_scaled_32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_32_high_items_fn daedalus_items_vp9_scaled_32_high__neon_full,
+    daedalus_items_vp9_scaled_32_high__vector_full, daedalus_items_vp9_scaled_32_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4__glsl_full_p4, daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned,
+    daedalus_vp9_scaled_4__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_scaled_4__neon_full, daedalus_vp9_scaled_4__vector_full,
+    daedalus_vp9_scaled_4__c_full;
+typedef void daedalus_vp9_scaled_4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_item_fn daedalus_item_vp9_scaled_4__neon_full,
+    daedalus_item_vp9_scaled_4__vector_full, daedalus_item_vp9_scaled_4__c_full;
+typedef void daedalus_vp9_scaled_4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_4_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_4_items_fn daedalus_items_vp9_scaled_4__neon_full,
+    daedalus_items_vp9_scaled_4__vector_full, daedalus_items_vp9_scaled_4__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg__glsl_full_p4, daedalus_vp9_scaled_4_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_scaled_4_avg__neon_full, daedalus_vp9_scaled_4_avg__vector_full,
+    daedalus_vp9_scaled_4_avg__c_full;
+typedef void daedalus_vp9_scaled_4_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_item_fn daedalus_item_vp9_scaled_4_avg__neon_full,
+    daedalus_item_vp9_scaled_4_avg__vector_full, daedalus_item_vp9_scaled_4_avg__c_full;
+typedef void daedalus_vp9_scaled_4_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_4_avg_items_fn daedalus_items_vp9_scaled_4_avg__neon_full,
+    daedalus_items_vp9_scaled_4_avg__vector_full, daedalus_items_vp9_scaled_4_avg__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg_high__glsl_full_p4,
+    daedalus_vp9_scaled_4_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg_high__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_scaled_4_avg_high__neon_full,
+    daedalus_vp9_scaled_4_avg_high__vector_full, daedalus_vp9_scaled_4_avg_high__c_full;
+typedef void daedalus_vp9_scaled_4_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_high_item_fn daedalus_item_vp9_scaled_4_avg_high__neon_full, daedalus_item_vp9_scaled_4_avg_high__vector_full, daedalus_item_vp9_scaled_4_avg_high__c_full;
+typedef void daedalus_vp9_scaled_4_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_4_avg_high_items_fn daedalus_items_vp9_scaled_4_avg_high__neon_full,
+    daedalus_items_vp9_scaled_4_avg_high__vector_full, daedalus_items_vp9_scaled_4_avg_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_4_high__glsl_full_p4,
+    daedalus_vp9_scaled_4_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned,
+    daedalus_vp9_scaled_4_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_scaled_4_high__neon_full, daedalus_vp9_scaled_4_high__vector_full,
+    daedalus_vp9_scaled_4_high__c_full;
+typedef void daedalus_vp9_scaled_4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_high_item_fn daedalus_item_vp9_scaled_4_high__neon_full,
+    daedalus_item_vp9_scaled_4_high__vector_full, daedalus_item_vp9_scaled_4_high__c_full;
+typedef void daedalus_vp9_scaled_4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_4_high_items_fn daedalus_items_vp9_scaled_4_high__neon_full,
+    daedalus_items_vp9_scaled_4_high__vector_full, daedalus_items_vp9_scaled_4_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned,
+    daedalus_vp9_scaled_64__glsl_full_p8, daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64__neon_full, daedalus_vp9_scaled_64__vector_full,
+    daedalus_vp9_scaled_64__c_full;
+typedef void daedalus_vp9_scaled_64_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_item_fn daedalus_item_vp9_scaled_64__neon_full,
+    daedalus_item_vp9_scaled_64__vector_full, daedalus_item_vp9_scaled_64__c_full;
+typedef void daedalus_vp9_scaled_64_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_64_items_fn daedalus_items_vp9_scaled_64__neon_full,
+    daedalus_items_vp9_scaled_64__vector_full, daedalus_items_vp9_scaled_64__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned,
+    daedalus_vp9_scaled_64_avg__glsl_full_p8,
+    daedalus_vp9_scaled_64_avg__glsl_full_p16_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_avg__neon_full, daedalus_vp9_scaled_64_avg__vector_full,
+    daedalus_vp9_scaled_64_avg__c_full;
+typedef void daedalus_vp9_scaled_64_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_item_fn daedalus_item_vp9_scaled_64_avg__neon_full,
+    daedalus_item_vp9_scaled_64_avg__vector_full, daedalus_item_vp9_scaled_64_avg__c_full;
+typedef void daedalus_vp9_scaled_64_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_64_avg_items_fn daedalus_items_vp9_scaled_64_avg__neon_full,
+    daedalus_items_vp9_scaled_64_avg__vector_full, daedalus_items_vp9_scaled_64_avg__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned,
+    daedalus_vp9_scaled_64_avg_high__glsl_full_p8,
+    daedalus_vp9_scaled_64_avg_high__glsl_full_p16_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_avg_high__neon_full,
+    daedalus_vp9_scaled_64_avg_high__vector_full, daedalus_vp9_scaled_64_avg_high__c_full;
+typedef void daedalus_vp9_scaled_64_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_high_item_fn daedalus_item_vp9_scaled_64_avg_high__neon_full, daedalus_item_vp9_scaled_64_avg_high__vector_full, daedalus_item_vp9_scaled_64_avg_high__c_full;
+typedef void daedalus_vp9_scaled_64_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_64_avg_high_items_fn daedalus_items_vp9_scaled_64_avg_high__neon_full,
+    daedalus_items_vp9_scaled_64_avg_high__vector_full,
+    daedalus_items_vp9_scaled_64_avg_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned,
+    daedalus_vp9_scaled_64_high__glsl_full_p8,
+    daedalus_vp9_scaled_64_high__glsl_full_p16_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_high__neon_full, daedalus_vp9_scaled_64_high__vector_full,
+    daedalus_vp9_scaled_64_high__c_full;
+typedef void daedalus_vp9_scaled_64_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_high_item_fn daedalus_item_vp9_scaled_64_high__neon_full,
+    daedalus_item_vp9_scaled_64_high__vector_full, daedalus_item_vp9_scaled_64_high__c_full;
+typedef void daedalus_vp9_scaled_64_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_64_high_items_fn daedalus_items_vp9_scaled_64_high__neon_full,
+    daedalus_items_vp9_scaled_64_high__vector_full, daedalus_items_vp9_scaled_64_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_8__glsl_full_p4, daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside,
+    daedalus_vp9_scaled_8__qpu_full_p8_aside;
+daedalus_cpu_fn daedalus_vp9_scaled_8__neon_full, daedalus_vp9_scaled_8__vector_full,
+    daedalus_vp9_scaled_8__c_full;
+typedef void daedalus_vp9_scaled_8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_item_fn daedalus_item_vp9_scaled_8__neon_full,
+    daedalus_item_vp9_scaled_8__vector_full, daedalus_item_vp9_scaled_8__c_full;
+typedef void daedalus_vp9_scaled_8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_scaled_8_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_8_items_fn daedalus_items_vp9_scaled_8__neon_full,
+    daedalus_items_vp9_scaled_8__vector_full, daedalus_items_vp9_scaled_8__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_8_avg__glsl_full_p4, daedalus_vp9_scaled_8_avg__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside,
+    daedalus_vp9_scaled_8_avg__qpu_full_p8_aside;
+daedalus_cpu_fn daedalus_vp9_scaled_8_avg__neon_full, daedalus_vp9_scaled_8_avg__vector_full,
+    daedalus_vp9_scaled_8_avg__c_full;
+typedef void daedalus_vp9_scaled_8_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_item_fn daedalus_item_vp9_scaled_8_avg__neon_full,
+    daedalus_item_vp9_scaled_8_avg__vector_full, daedalus_item_vp9_scaled_8_avg__c_full;
+typedef void daedalus_vp9_scaled_8_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_8_avg_items_fn daedalus_items_vp9_scaled_8_avg__neon_full,
+    daedalus_items_vp9_scaled_8_avg__vector_full, daedalus_items_vp9_scaled_8_avg__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_8_avg_high__glsl_full_p4,
+    daedalus_vp9_scaled_8_avg_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside,
+    daedalus_vp9_scaled_8_avg_high__qpu_full_p8_aside;
+daedalus_cpu_fn daedalus_vp9_scaled_8_avg_high__neon_full,
+    daedalus_vp9_scaled_8_avg_high__vector_full, daedalus_vp9_scaled_8_avg_high__c_full;
+typedef void daedalus_vp9_scaled_8_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_high_item_fn daedalus_item_vp9_scaled_8_avg_high__neon_full, daedalus_item_vp9_scaled_8_avg_high__vector_full, daedalus_item_vp9_scaled_8_avg_high__c_full;
+typedef void daedalus_vp9_scaled_8_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_8_avg_high_items_fn daedalus_items_vp9_scaled_8_avg_high__neon_full,
+    daedalus_items_vp9_scaled_8_avg_high__vector_full, daedalus_items_vp9_scaled_8_avg_high__c_full;
+
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned,
+    daedalus_vp9_scaled_8_high__glsl_full_p4,
+    daedalus_vp9_scaled_8_high__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside,
+    daedalus_vp9_scaled_8_high__qpu_full_p8_aside;
+daedalus_cpu_fn daedalus_vp9_scaled_8_high__neon_full, daedalus_vp9_scaled_8_high__vector_full,
+    daedalus_vp9_scaled_8_high__c_full;
+typedef void daedalus_vp9_scaled_8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits);
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_high_item_fn daedalus_item_vp9_scaled_8_high__neon_full,
+    daedalus_item_vp9_scaled_8_high__vector_full, daedalus_item_vp9_scaled_8_high__c_full;
+typedef void daedalus_vp9_scaled_8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta, size_t meta_step);
+daedalus_vp9_scaled_8_high_items_fn daedalus_items_vp9_scaled_8_high__neon_full,
+    daedalus_items_vp9_scaled_8_high__vector_full, daedalus_items_vp9_scaled_8_high__c_full;
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */

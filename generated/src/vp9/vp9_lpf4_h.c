@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_h, portable scalar C
- * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b8d0b8124ccc6865
+ * Class full, input hash 8d38d51466f90671
  */
 static inline void one_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
@@ -38,23 +38,28 @@ static inline void one_item_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_strid
         steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
         (daedalus_absdiff(p1, q1) >> 1)) <= blimit);
     int32_t t31 = daedalus_max(steps0, steps3);
-    int32_t f = daedalus_clip(((q0 - p0) * 3) + ((t31 > thresh) ? daedalus_clip(p1 - q1, -128,
-        127) : 0), -128, 127);
+    int32_t value = p1 - q1;
+    int32_t value_2 = ((q0 - p0) * 3) + ((t31 > thresh) ? daedalus_clip(value, -128, 127) : 0);
+    int32_t f = daedalus_clip(value_2, -128, 127);
     int32_t f1 = daedalus_min(f + 4, 127) >> 3;
     int32_t f2 = daedalus_min(f + 3, 127) >> 3;
     int32_t g = (f1 + 1) >> 1;
-    int t58 = t30 & (t31 <= thresh);
+    int32_t value_3 = p0 + f2;
+    int32_t value_4 = q0 - f1;
+    int32_t value_5 = p1 + g;
+    int32_t value_6 = q1 - g;
+    int t60 = t30 & (t31 <= thresh);
     if (t30) {
-      dst[i * dst_stride - 1] = (uint8_t)daedalus_clip(p0 + f2, 0, 255);
+      dst[i * dst_stride - 1] = (uint8_t)daedalus_clip(value_3, 0, 255);
     }
     if (t30) {
-      dst[i * dst_stride] = (uint8_t)daedalus_clip(q0 - f1, 0, 255);
+      dst[i * dst_stride] = (uint8_t)daedalus_clip(value_4, 0, 255);
     }
-    if (t58) {
-      dst[i * dst_stride - 2] = (uint8_t)daedalus_clip(p1 + g, 0, 255);
+    if (t60) {
+      dst[i * dst_stride - 2] = (uint8_t)daedalus_clip(value_5, 0, 255);
     }
-    if (t58) {
-      dst[i * dst_stride + 1] = (uint8_t)daedalus_clip(q1 - g, 0, 255);
+    if (t60) {
+      dst[i * dst_stride + 1] = (uint8_t)daedalus_clip(value_6, 0, 255);
     }
   }
 }

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_h, NEON intrinsics
- * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash 838b082de5f0cff7
+ * Class full, input hash ea41547dff352c9e
  */
 static inline void one_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -92,30 +92,30 @@ static inline void one_item_vp9_lpf4_h__neon_full_early(uint8_t *dst, ptrdiff_t 
   uint8x8_t t32 = vcgt_u8(t31, thresh_2);
   uint16x8_t t33 = vsubl_u8(q0, p0);
   int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
-  uint16x8_t t36 = vsubl_u8(p1, q1);
-  int8x8_t t36_sat = vqmovn_s16(vreinterpretq_s16_u16(t36));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(t36_sat));
-  int16x8_t t40 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
-  int8x8_t t40_sat = vqmovn_s16(t40);
+  uint16x8_t value = vsubl_u8(p1, q1);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
+  int16x8_t value_2 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t43_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k4));
+  int8x8_t t43_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
   int8x8_t f1 = vshr_n_s8(t43_sat, 3);
   uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t47_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k3));
+  int8x8_t t47_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
   int8x8_t f2 = vshr_n_s8(t47_sat, 3);
   int8x8_t g = vrshr_n_s8(f1, 1);
-  uint8x8_t t51_sat = vsqadd_u8(p0, f2);
+  uint8x8_t value_sat_3 = vsqadd_u8(p0, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t t53_sat = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_4 = vsqadd_u8(q0, f1_neg);
   uint8x8_t t55 = vcge_u8(thresh_2, t31);
-  uint8x8_t t56_sat = vsqadd_u8(p1, g);
-  uint8x8_t t58 = vand_u8(t30, t55);
+  uint8x8_t value_sat_5 = vsqadd_u8(p1, g);
   int8x8_t g_neg = vneg_s8(g);
-  uint8x8_t t59_sat = vsqadd_u8(q1, g_neg);
-  uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
-  uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
-  uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
-  uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
+  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  uint8x8_t t60 = vand_u8(t30, t55);
+  uint8x8_t t61 = vbsl_u8(t30, value_sat_3, p0);
+  uint8x8_t t62 = vbsl_u8(t30, value_sat_4, q0);
+  uint8x8_t t63 = vbsl_u8(t60, value_sat_5, p1);
+  uint8x8_t t64 = vbsl_u8(t60, value_sat_6, q1);
   uint8x16_t z = vcombine_u8(t63, t62);
   uint8x16_t z_2 = vcombine_u8(t61, t64);
   uint8x16_t z_3 = vzip1q_u8(z, z_2);
@@ -164,7 +164,7 @@ void daedalus_vp9_lpf4_h__neon_full_early(const daedalus_buffer *buffers, const 
 #else
 
 /*
- * Class full, input hash 1e9724e07c5dc42f
+ * Class full, input hash 99142680dc117a0a
  */
 static inline void one_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -236,30 +236,30 @@ static inline void one_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_st
   uint8x8_t t32 = vcgt_u8(t31, thresh_2);
   uint16x8_t t33 = vsubl_u8(q0, p0);
   int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
-  uint16x8_t t36 = vsubl_u8(p1, q1);
-  int8x8_t t36_sat = vqmovn_s16(vreinterpretq_s16_u16(t36));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(t36_sat));
-  int16x8_t t40 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
-  int8x8_t t40_sat = vqmovn_s16(t40);
+  uint16x8_t value = vsubl_u8(p1, q1);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
+  int16x8_t value_2 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t43_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k4));
+  int8x8_t t43_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
   int8x8_t f1 = vshr_n_s8(t43_sat, 3);
   uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t47_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k3));
+  int8x8_t t47_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
   int8x8_t f2 = vshr_n_s8(t47_sat, 3);
   int8x8_t g = vrshr_n_s8(f1, 1);
-  uint8x8_t t51_sat = vsqadd_u8(p0, f2);
+  uint8x8_t value_sat_3 = vsqadd_u8(p0, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t t53_sat = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_4 = vsqadd_u8(q0, f1_neg);
   uint8x8_t t55 = vcge_u8(thresh_2, t31);
-  uint8x8_t t56_sat = vsqadd_u8(p1, g);
-  uint8x8_t t58 = vand_u8(t30, t55);
+  uint8x8_t value_sat_5 = vsqadd_u8(p1, g);
   int8x8_t g_neg = vneg_s8(g);
-  uint8x8_t t59_sat = vsqadd_u8(q1, g_neg);
-  uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
-  uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
-  uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
-  uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
+  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  uint8x8_t t60 = vand_u8(t30, t55);
+  uint8x8_t t61 = vbsl_u8(t30, value_sat_3, p0);
+  uint8x8_t t62 = vbsl_u8(t30, value_sat_4, q0);
+  uint8x8_t t63 = vbsl_u8(t60, value_sat_5, p1);
+  uint8x8_t t64 = vbsl_u8(t60, value_sat_6, q1);
   uint8x16_t z = vcombine_u8(t63, t62);
   uint8x16_t z_2 = vcombine_u8(t61, t64);
   uint8x16_t z_3 = vzip1q_u8(z, z_2);
@@ -304,7 +304,7 @@ void daedalus_vp9_lpf4_h__neon_full(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 9bf5cfb13892e073
+ * Class full, input hash a4c4583beda4bf3f
  */
 static inline void items_2_vp9_lpf4_h__neon_full_x2(uint8_t *const dst[2], ptrdiff_t dst_stride,
     const int32_t blimit[2], const int32_t limit[2], const int32_t thresh[2]) {
@@ -423,33 +423,33 @@ static inline void items_2_vp9_lpf4_h__neon_full_x2(uint8_t *const dst[2], ptrdi
   uint16x8_t t33_1 = vsubl_high_u8(q0, p0);
   int16x8_t t35_0 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33_0), multipliers16, 0);
   int16x8_t t35_1 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33_1), multipliers16, 0);
-  uint16x8_t t36_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
-  uint16x8_t t36_1 = vsubl_high_u8(p1, q1);
-  int8x16_t t36_sat = vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u16(t36_0)),
-      vreinterpretq_s16_u16(t36_1));
-  uint8x16_t t39 = vandq_u8(t32, vreinterpretq_u8_s8(t36_sat));
-  int16x8_t t40_0 = vaddw_s8(t35_0, vget_low_s8(vreinterpretq_s8_u8(t39)));
-  int16x8_t t40_1 = vaddw_high_s8(t35_1, vreinterpretq_s8_u8(t39));
-  int8x16_t t40_sat = vqmovn_high_s16(vqmovn_s16(t40_0), t40_1);
+  uint16x8_t value_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
+  uint16x8_t value_1 = vsubl_high_u8(p1, q1);
+  int8x16_t value_sat = vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u16(value_0)),
+      vreinterpretq_s16_u16(value_1));
+  uint8x16_t t39 = vandq_u8(t32, vreinterpretq_u8_s8(value_sat));
+  int16x8_t value_0_2 = vaddw_s8(t35_0, vget_low_s8(vreinterpretq_s8_u8(t39)));
+  int16x8_t value_1_2 = vaddw_high_s8(t35_1, vreinterpretq_s8_u8(t39));
+  int8x16_t value_sat_2 = vqmovn_high_s16(vqmovn_s16(value_0_2), value_1_2);
   uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
-  int8x16_t t43_sat = vqaddq_s8(t40_sat, vreinterpretq_s8_u8(k4));
+  int8x16_t t43_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
   int8x16_t f1 = vshrq_n_s8(t43_sat, 3);
   uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
-  int8x16_t t47_sat = vqaddq_s8(t40_sat, vreinterpretq_s8_u8(k3));
+  int8x16_t t47_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
   int8x16_t f2 = vshrq_n_s8(t47_sat, 3);
   int8x16_t g = vrshrq_n_s8(f1, 1);
-  uint8x16_t t51_sat = vsqaddq_u8(p0, f2);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p0, f2);
   int8x16_t f1_neg = vnegq_s8(f1);
-  uint8x16_t t53_sat = vsqaddq_u8(q0, f1_neg);
+  uint8x16_t value_sat_4 = vsqaddq_u8(q0, f1_neg);
   uint8x16_t t55 = vcgeq_u8(thresh_4, t31);
-  uint8x16_t t56_sat = vsqaddq_u8(p1, g);
-  uint8x16_t t58 = vandq_u8(t30, t55);
+  uint8x16_t value_sat_5 = vsqaddq_u8(p1, g);
   int8x16_t g_neg = vnegq_s8(g);
-  uint8x16_t t59_sat = vsqaddq_u8(q1, g_neg);
-  uint8x16_t t61 = vbslq_u8(t30, t51_sat, p0);
-  uint8x16_t t62 = vbslq_u8(t30, t53_sat, q0);
-  uint8x16_t t63 = vbslq_u8(t58, t56_sat, p1);
-  uint8x16_t t64 = vbslq_u8(t58, t59_sat, q1);
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  uint8x16_t t60 = vandq_u8(t30, t55);
+  uint8x16_t t61 = vbslq_u8(t30, value_sat_3, p0);
+  uint8x16_t t62 = vbslq_u8(t30, value_sat_4, q0);
+  uint8x16_t t63 = vbslq_u8(t60, value_sat_5, p1);
+  uint8x16_t t64 = vbslq_u8(t60, value_sat_6, q1);
   uint8x16_t z = vzip1q_u8(t63, t61);
   uint8x16_t z_2 = vzip2q_u8(t63, t61);
   uint8x16_t z_3 = vzip1q_u8(t62, t64);
@@ -550,30 +550,30 @@ static inline void one_item_vp9_lpf4_h__neon_full_x2(uint8_t *dst, ptrdiff_t dst
   uint8x8_t t32 = vcgt_u8(t31, thresh_2);
   uint16x8_t t33 = vsubl_u8(q0, p0);
   int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
-  uint16x8_t t36 = vsubl_u8(p1, q1);
-  int8x8_t t36_sat = vqmovn_s16(vreinterpretq_s16_u16(t36));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(t36_sat));
-  int16x8_t t40 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
-  int8x8_t t40_sat = vqmovn_s16(t40);
+  uint16x8_t value = vsubl_u8(p1, q1);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
+  int16x8_t value_2 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t43_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k4));
+  int8x8_t t43_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
   int8x8_t f1 = vshr_n_s8(t43_sat, 3);
   uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t47_sat = vqadd_s8(t40_sat, vreinterpret_s8_u8(k3));
+  int8x8_t t47_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
   int8x8_t f2 = vshr_n_s8(t47_sat, 3);
   int8x8_t g = vrshr_n_s8(f1, 1);
-  uint8x8_t t51_sat = vsqadd_u8(p0, f2);
+  uint8x8_t value_sat_3 = vsqadd_u8(p0, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t t53_sat = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_4 = vsqadd_u8(q0, f1_neg);
   uint8x8_t t55 = vcge_u8(thresh_2, t31);
-  uint8x8_t t56_sat = vsqadd_u8(p1, g);
-  uint8x8_t t58 = vand_u8(t30, t55);
+  uint8x8_t value_sat_5 = vsqadd_u8(p1, g);
   int8x8_t g_neg = vneg_s8(g);
-  uint8x8_t t59_sat = vsqadd_u8(q1, g_neg);
-  uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
-  uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
-  uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
-  uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
+  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  uint8x8_t t60 = vand_u8(t30, t55);
+  uint8x8_t t61 = vbsl_u8(t30, value_sat_3, p0);
+  uint8x8_t t62 = vbsl_u8(t30, value_sat_4, q0);
+  uint8x8_t t63 = vbsl_u8(t60, value_sat_5, p1);
+  uint8x8_t t64 = vbsl_u8(t60, value_sat_6, q1);
   uint8x16_t z = vcombine_u8(t63, t62);
   uint8x16_t z_2 = vcombine_u8(t61, t64);
   uint8x16_t z_3 = vzip1q_u8(z, z_2);

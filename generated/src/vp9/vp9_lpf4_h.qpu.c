@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_h, machine code of V3D 7.1
- * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8
  */
 #include <daedalus/qpu_stream.h>
 #include <daedalus/table.h>
@@ -13,7 +13,7 @@
 
 #ifndef DAEDALUS_OTHERS
 
-/* Class full, input hash 0f129ded6d60bd6e */
+/* Class full, input hash 2e09d9005e66dc98 */
 const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word = {
   .packed = (const char *const[]){
     "aAJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"
@@ -59,7 +59,7 @@ const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4_word = {
   .clocks = 36,
 };
 
-/* Class full, input hash 18f42c2427afde93 */
+/* Class full, input hash f7ae5ac26f2bc224 */
 const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full = {
   .packed = (const char *const[]){
     "IAJwDLsDQIA5w/ADfYIh4DkB8AN8gCHgOccgALUDAOAFA4IQADgwEAS7RhDgC0PwA3yBIeA5APADu4axgDmAEAg4AkCA"
@@ -95,7 +95,7 @@ const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full = {
 
 #else
 
-/* Class full, input hash b2935efb64d6d51f */
+/* Class full, input hash 3e64c870a034c9c4 */
 const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4 = {
   .packed = (const char *const[]){
     "HwJwDLsDQIA5wfADfYMh4DkD8AN8gCHgOTAwALsGEAAEgxAAAgAABIAQAE8C8AO7gaGAOUHwA7WBIeA5QvADfIEh4DkA"

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_v, machine code of V3D 7.1
- * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8
  */
 #include <daedalus/qpu_stream.h>
 #include <daedalus/table.h>
@@ -13,7 +13,7 @@
 
 #ifndef DAEDALUS_OTHERS
 
-/* Class full, input hash fc29407f6ac51e9b */
+/* Class full, input hash 6f6fbb185c9e5c11 */
 const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word = {
   .packed = (const char *const[]){
     "bAJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"
@@ -58,7 +58,7 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4_word = {
   .clocks = 33,
 };
 
-/* Class full, input hash 0ea2c00b22475180 */
+/* Class full, input hash d455042259f232f9 */
 const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full = {
   .packed = (const char *const[]){
     "IAJwDLsDQIA5w/ADfYIh4DkB8AN8gCHgOccgALUEAOAFA4IQACgwEAS7RhDgC0PwA3yBIeA5APADu4axgDmAEAg4AkCA"
@@ -94,7 +94,7 @@ const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full = {
 
 #else
 
-/* Class full, input hash bfe36a5aa5534176 */
+/* Class full, input hash 2421fe1e15dd0a16 */
 const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4 = {
   .packed = (const char *const[]){
     "bAJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"

@@ -4,8 +4,8 @@
  * Do not edit: change the spec and generate again.
  *
  * vp9_lpf4_v, C with vectors
- * computes VP9 8.8.2 (edge loop filter process), with the filter mask and narrow filter processes
- *   that it invokes for TX_4X4
+ * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d984e4f91b680a20
+ * Class full, input hash e31a2641a56dc241
  */
 static inline void one_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -69,13 +69,13 @@ static inline void one_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_
   uint16x8_t t33 = vsubq_u16(q0_2, p0_2);
   uint16x8_t q1_2 = vmovl_u8(q1);
   uint16x8_t p1_2 = vmovl_u8(p1);
-  uint16x8_t t36 = vsubq_u16(p1_2, q1_2);
-  int8x8_t t36_sat = vqmovn_s16(vreinterpretq_s16_u16(t36));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(t36_sat));
+  uint16x8_t value = vsubq_u16(p1_2, q1_2);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
   int16x8_t t39_2 = vmovl_s8(vreinterpret_s8_u8(t39));
-  int16x8_t t40 = vmlaq_laneq_s16(t39_2, vreinterpretq_s16_u16(t33), multipliers16, 0);
-  int8x8_t t40_sat = vqmovn_s16(t40);
-  int16x8_t f = vmovl_s8(t40_sat);
+  int16x8_t value_2 = vmlaq_laneq_s16(t39_2, vreinterpretq_s16_u16(t33), multipliers16, 0);
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
+  int16x8_t f = vmovl_s8(value_sat_2);
   uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
   uint16x8_t t43 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
   uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
@@ -86,23 +86,23 @@ static inline void one_item_vp9_lpf4_v__vector_full_early(uint8_t *dst, ptrdiff_
   int16x8_t t48 = vminq_s16(vreinterpretq_s16_u16(t47), vreinterpretq_s16_u16(k127));
   int16x8_t f2 = vshrq_n_s16(t48, 3);
   int16x8_t g = vrshrq_n_s16(f1, 1);
-  uint16x8_t t51 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint8x8_t t51_sat = vqmovun_s16(vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint8x8_t t53_sat = vqmovun_s16(vreinterpretq_s16_u16(t53));
+  uint16x8_t value_3 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
+  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
+  uint16x8_t value_4 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
+  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
   uint8x8_t t55 = vcge_u8(thresh_2, t31);
-  uint16x8_t t56 = vaddq_u16(p1_2, vreinterpretq_u16_s16(g));
-  uint8x8_t t56_sat = vqmovun_s16(vreinterpretq_s16_u16(t56));
-  uint8x8_t t58 = vand_u8(t30, t55);
-  uint16x8_t t59 = vsubq_u16(q1_2, vreinterpretq_u16_s16(g));
-  uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59));
-  uint8x8_t t61 = vbsl_u8(t30, t51_sat, p0);
+  uint16x8_t value_5 = vaddq_u16(p1_2, vreinterpretq_u16_s16(g));
+  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
+  uint16x8_t value_6 = vsubq_u16(q1_2, vreinterpretq_u16_s16(g));
+  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
+  uint8x8_t t60 = vand_u8(t30, t55);
+  uint8x8_t t61 = vbsl_u8(t30, value_sat_3, p0);
   vst1_u8(&dst_above1[0], t61);
-  uint8x8_t t62 = vbsl_u8(t30, t53_sat, q0);
+  uint8x8_t t62 = vbsl_u8(t30, value_sat_4, q0);
   vst1_u8(&dst[0], t62);
-  uint8x8_t t63 = vbsl_u8(t58, t56_sat, p1);
+  uint8x8_t t63 = vbsl_u8(t60, value_sat_5, p1);
   vst1_u8(&dst_above2[0], t63);
-  uint8x8_t t64 = vbsl_u8(t58, t59_sat, q1);
+  uint8x8_t t64 = vbsl_u8(t60, value_sat_6, q1);
   vst1_u8(&dst_row1[0], t64);
 }
 

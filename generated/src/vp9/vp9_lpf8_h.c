@@ -5,7 +5,7 @@
  *
  * vp9_lpf8_h, portable scalar C
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 52ecfe31b0f2de24
+ * Class full, input hash 82f6e7d3f852fdb7
  */
 static inline void one_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh) {
@@ -34,45 +34,56 @@ static inline void one_item_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_strid
     int32_t steps3 = daedalus_absdiff(q1, q0);
     int32_t steps4 = daedalus_absdiff(q2, q1);
     int32_t steps5 = daedalus_absdiff(q3, q2);
-    int t30 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0, steps1),
+    int t31 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0, steps1),
         steps2), steps3), steps4), steps5) <= limit) & (((daedalus_absdiff(p0, q0) * 2) +
         (daedalus_absdiff(p1, q1) >> 1)) <= blimit);
-    int t32 = daedalus_max(steps0, steps3) > thresh;
-    int t43 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
-        daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
-        daedalus_absdiff(q3, q0)) <= 1;
-    int32_t f = daedalus_clip(((q0 - p0) * 3) + (t32 ? daedalus_clip(p1 - q1, -128, 127) : 0),
-        -128, 127);
+    int t33 = daedalus_max(steps0, steps3) > thresh;
+    int32_t value = p1 - q1;
+    int32_t value_2 = ((q0 - p0) * 3) + (t33 ? daedalus_clip(value, -128, 127) : 0);
+    int32_t f = daedalus_clip(value_2, -128, 127);
     int32_t f1 = daedalus_min(f + 4, 127) >> 3;
     int32_t f2 = daedalus_min(f + 3, 127) >> 3;
-    int32_t g = t32 ? 0 : ((f1 + 1) >> 1);
-    int32_t narrow1 = daedalus_clip(p1 + g, 0, 255);
-    int32_t narrow2 = daedalus_clip(p0 + f2, 0, 255);
-    int32_t narrow3 = daedalus_clip(q0 - f1, 0, 255);
-    int32_t narrow4 = daedalus_clip(q1 - g, 0, 255);
-    int32_t t76 = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
-    int32_t t82 = t76 + (((p1 + q1) - p3) - p2);
-    int32_t t88 = t82 + (((p0 + q2) - p3) - p1);
-    int32_t t94 = t88 + (((q0 + q3) - p3) - p0);
-    int32_t t100 = t94 + (((q1 + q3) - p2) - q0);
-    int32_t wide = t100 + (((q2 + q3) - p1) - q1);
-    if (t30) {
-      dst[i * dst_stride - 3] = (uint8_t)(t43 ? ((t76 + 4) >> 3) : p2);
+    int t61 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
+        daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
+        daedalus_absdiff(q3, q0)) <= 1;
+    int32_t g = t33 ? 0 : ((f1 + 1) >> 1);
+    int32_t value_3 = p1 + g;
+    int32_t value_4 = p0 + f2;
+    int32_t value_5 = q0 - f1;
+    int32_t value_6 = q1 - g;
+    int32_t moved0 = daedalus_clip(value_3, 0, 255);
+    int32_t moved1 = daedalus_clip(value_4, 0, 255);
+    int32_t moved2 = daedalus_clip(value_5, 0, 255);
+    int32_t moved3 = daedalus_clip(value_6, 0, 255);
+    int32_t total = ((((p3 * 3) + (p2 * 2)) + p1) + p0) + q0;
+    int32_t near0 = t61 ? ((total + 4) >> 3) : p2;
+    int32_t total_2 = total + (((p1 + q1) - p3) - p2);
+    int32_t near1 = t61 ? ((total_2 + 4) >> 3) : moved0;
+    int32_t total_3 = total_2 + (((p0 + q2) - p3) - p1);
+    int32_t near2 = t61 ? ((total_3 + 4) >> 3) : moved1;
+    int32_t total_4 = total_3 + (((q0 + q3) - p3) - p0);
+    int32_t near3 = t61 ? ((total_4 + 4) >> 3) : moved2;
+    int32_t total_5 = total_4 + (((q1 + q3) - p2) - q0);
+    int32_t near4 = t61 ? ((total_5 + 4) >> 3) : moved3;
+    int32_t total_6 = total_5 + (((q2 + q3) - p1) - q1);
+    int32_t near5 = t61 ? ((total_6 + 4) >> 3) : q2;
+    if (t31) {
+      dst[i * dst_stride - 3] = (uint8_t)near0;
     }
-    if (t30) {
-      dst[i * dst_stride - 2] = (uint8_t)(t43 ? ((t82 + 4) >> 3) : narrow1);
+    if (t31) {
+      dst[i * dst_stride - 2] = (uint8_t)near1;
     }
-    if (t30) {
-      dst[i * dst_stride - 1] = (uint8_t)(t43 ? ((t88 + 4) >> 3) : narrow2);
+    if (t31) {
+      dst[i * dst_stride - 1] = (uint8_t)near2;
     }
-    if (t30) {
-      dst[i * dst_stride] = (uint8_t)(t43 ? ((t94 + 4) >> 3) : narrow3);
+    if (t31) {
+      dst[i * dst_stride] = (uint8_t)near3;
     }
-    if (t30) {
-      dst[i * dst_stride + 1] = (uint8_t)(t43 ? ((t100 + 4) >> 3) : narrow4);
+    if (t31) {
+      dst[i * dst_stride + 1] = (uint8_t)near4;
     }
-    if (t30) {
-      dst[i * dst_stride + 2] = (uint8_t)(t43 ? ((wide + 4) >> 3) : q2);
+    if (t31) {
+      dst[i * dst_stride + 2] = (uint8_t)near5;
     }
   }
 }

@@ -5,7 +5,7 @@
  *
  * vp9_lpf8_h, machine code of V3D 7.1
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8
+ *   processes that it invokes, BitDepth 8
  */
 #include <daedalus/qpu_stream.h>
 #include <daedalus/table.h>
@@ -13,7 +13,7 @@
 
 #ifndef DAEDALUS_OTHERS
 
-/* Class full, input hash c970adc08ec050f4 */
+/* Class full, input hash f0bb9315b219a5d2 */
 const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word = {
   .packed = (const char *const[]){
     "XwJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"
@@ -72,7 +72,7 @@ const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4_word = {
   .clocks = 41,
 };
 
-/* Class full, input hash 3c2032e521a0f3ee */
+/* Class full, input hash 6061237bbdd942af */
 const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full = {
   .packed = (const char *const[]){
     "IAJwDLsDQIA5w/ADfYIh4DkB8AN8gCHgOccgALUCAOAFA4IQADgwEAS7RhDgC0PwA3yBIeA5APADu4bxgDnAEAw4AcCA"
@@ -111,7 +111,7 @@ const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full = {
 
 #else
 
-/* Class full, input hash 39a487e0ec70fd80 */
+/* Class full, input hash e604f185b3fd47da */
 const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4 = {
   .packed = (const char *const[]){
     "VwJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"

@@ -5,7 +5,7 @@
  *
  * vp9_lpf8_v, NEON intrinsics
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash a739ffda776edf39
+ * Class full, input hash 1a22b114f935852b
  */
 static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -45,116 +45,116 @@ static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptr
   uint8x8_t steps4 = vabd_u8(q2, q1);
   uint8x8_t q3 = vld1_u8(&dst_row3[0]);
   uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t17 = vmax_u8(steps0, steps1);
-  uint8x8_t t18 = vmax_u8(t17, steps2);
-  uint8x8_t t19 = vmax_u8(t18, steps3);
-  uint8x8_t t20 = vmax_u8(t19, steps4);
-  uint8x8_t t21 = vmax_u8(t20, steps5);
+  uint8x8_t t18 = vmax_u8(steps0, steps1);
+  uint8x8_t t19 = vmax_u8(t18, steps2);
+  uint8x8_t t20 = vmax_u8(t19, steps3);
+  uint8x8_t t21 = vmax_u8(t20, steps4);
+  uint8x8_t t22 = vmax_u8(t21, steps5);
   uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t22 = vcge_u8(limit_2, t21);
-  uint8x8_t t23 = vabd_u8(p0, q0);
-  uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  uint8x8_t t26 = vabd_u8(p1, q1);
-  uint8x8_t t27 = vshr_n_u8(t26, 1);
-  uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
+  uint8x8_t t23 = vcge_u8(limit_2, t22);
+  uint8x8_t t24 = vabd_u8(p0, q0);
+  uint8x8_t t26_sat = vqshl_n_u8(t24, 1);
+  uint8x8_t t27 = vabd_u8(p1, q1);
+  uint8x8_t t28 = vshr_n_u8(t27, 1);
+  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
   uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
-  uint8x8_t t30 = vand_u8(t22, t29);
-  if (!((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) != 0)) {
+  uint8x8_t t30 = vcge_u8(blimit_2, t29_sat);
+  uint8x8_t t31 = vand_u8(t23, t30);
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t31), 0)) != 0)) {
     return;
   }
-  uint8x8_t t31 = vmax_u8(steps0, steps3);
+  uint8x8_t t32 = vmax_u8(steps0, steps3);
   uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
-  uint8x8_t t32 = vcgt_u8(t31, thresh_2);
-  uint8x8_t t33 = vabd_u8(p2, p0);
-  uint8x8_t t34 = vabd_u8(p3, p0);
-  uint8x8_t t35 = vabd_u8(q2, q0);
-  uint8x8_t t36 = vabd_u8(q3, q0);
-  uint8x8_t t38 = vmax_u8(steps0, t33);
-  uint8x8_t t39 = vmax_u8(t38, t34);
-  uint8x8_t t40 = vmax_u8(t39, steps3);
-  uint8x8_t t41 = vmax_u8(t40, t35);
-  uint8x8_t t42 = vmax_u8(t41, t36);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t43 = vcge_u8(k1, t42);
-  uint16x8_t t44 = vsubl_u8(q0, p0);
-  int16x8_t t46 = vmulq_laneq_s16(vreinterpretq_s16_u16(t44), multipliers16, 0);
-  uint16x8_t t47 = vsubl_u8(p1, q1);
-  int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
-  uint8x8_t t50 = vand_u8(t32, vreinterpret_u8_s8(t47_sat));
-  int16x8_t t51 = vaddw_s8(t46, vreinterpret_s8_u8(t50));
-  int8x8_t t51_sat = vqmovn_s16(t51);
+  uint8x8_t t33 = vcgt_u8(t32, thresh_2);
+  uint16x8_t t34 = vsubl_u8(q0, p0);
+  int16x8_t t36 = vmulq_laneq_s16(vreinterpretq_s16_u16(t34), multipliers16, 0);
+  uint16x8_t value = vsubl_u8(p1, q1);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t40 = vand_u8(t33, vreinterpret_u8_s8(value_sat));
+  int16x8_t value_2 = vaddw_s8(t36, vreinterpret_s8_u8(t40));
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t54_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k4));
-  int8x8_t f1 = vshr_n_s8(t54_sat, 3);
+  int8x8_t t44_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
+  int8x8_t f1 = vshr_n_s8(t44_sat, 3);
   uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t58_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k3));
-  int8x8_t f2 = vshr_n_s8(t58_sat, 3);
-  int8x8_t t61 = vrshr_n_s8(f1, 1);
-  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t61), t32);
-  uint8x8_t t63_sat = vsqadd_u8(p1, vreinterpret_s8_u8(g));
-  uint8x8_t t65_sat = vsqadd_u8(p0, f2);
+  int8x8_t t48_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
+  int8x8_t f2 = vshr_n_s8(t48_sat, 3);
+  int8x8_t t51 = vrshr_n_s8(f1, 1);
+  uint8x8_t t52 = vabd_u8(p2, p0);
+  uint8x8_t t53 = vabd_u8(p3, p0);
+  uint8x8_t t54 = vabd_u8(q2, q0);
+  uint8x8_t t55 = vabd_u8(q3, q0);
+  uint8x8_t t56 = vmax_u8(steps0, t52);
+  uint8x8_t t57 = vmax_u8(t56, t53);
+  uint8x8_t t58 = vmax_u8(t57, steps3);
+  uint8x8_t t59 = vmax_u8(t58, t54);
+  uint8x8_t t60 = vmax_u8(t59, t55);
+  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
+  uint8x8_t t61 = vcge_u8(k1, t60);
+  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t51), t33);
+  uint8x8_t value_sat_3 = vsqadd_u8(p1, vreinterpret_s8_u8(g));
+  uint8x8_t value_sat_4 = vsqadd_u8(p0, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t t67_sat = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
   int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  uint8x8_t t69_sat = vsqadd_u8(q1, g_neg);
-  uint8x8_t t78 = p2;
-  uint8x8_t t84 = t63_sat;
-  uint8x8_t t90 = t65_sat;
-  uint8x8_t t96 = t67_sat;
-  uint8x8_t t102 = t69_sat;
-  uint8x8_t t108 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t43), 0)) != 0) {
+  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  uint8x8_t near0 = p2;
+  uint8x8_t near1 = value_sat_3;
+  uint8x8_t near2 = value_sat_4;
+  uint8x8_t near3 = value_sat_5;
+  uint8x8_t near4 = value_sat_6;
+  uint8x8_t near5 = q2;
+  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
     uint16x8_t t72 = vshll_n_u8(p2, 1);
     uint16x8_t t73 = vmlal_u8(t72, p3, k3);
     uint16x8_t t74 = vaddw_u8(t73, p1);
     uint16x8_t t75 = vaddw_u8(t74, p0);
-    uint16x8_t t76 = vaddw_u8(t75, q0);
-    uint8x8_t t77 = vrshrn_n_u16(t76, 3);
+    uint16x8_t total = vaddw_u8(t75, q0);
+    uint8x8_t t77 = vrshrn_n_u16(total, 3);
     uint16x8_t t79 = vaddl_u8(p1, q1);
     uint16x8_t t80 = vsubw_u8(t79, p3);
     uint16x8_t t81 = vsubw_u8(t80, p2);
-    uint16x8_t t82 = vaddq_u16(t76, t81);
-    uint8x8_t t83 = vrshrn_n_u16(t82, 3);
+    uint16x8_t total_2 = vaddq_u16(total, t81);
+    uint8x8_t t83 = vrshrn_n_u16(total_2, 3);
     uint16x8_t t85 = vaddl_u8(p0, q2);
     uint16x8_t t86 = vsubw_u8(t85, p3);
     uint16x8_t t87 = vsubw_u8(t86, p1);
-    uint16x8_t t88 = vaddq_u16(t82, t87);
-    uint8x8_t t89 = vrshrn_n_u16(t88, 3);
+    uint16x8_t total_3 = vaddq_u16(total_2, t87);
+    uint8x8_t t89 = vrshrn_n_u16(total_3, 3);
     uint16x8_t t91 = vaddl_u8(q0, q3);
     uint16x8_t t92 = vsubw_u8(t91, p3);
     uint16x8_t t93 = vsubw_u8(t92, p0);
-    uint16x8_t t94 = vaddq_u16(t88, t93);
-    uint8x8_t t95 = vrshrn_n_u16(t94, 3);
+    uint16x8_t total_4 = vaddq_u16(total_3, t93);
+    uint8x8_t t95 = vrshrn_n_u16(total_4, 3);
     uint16x8_t t97 = vaddl_u8(q1, q3);
     uint16x8_t t98 = vsubw_u8(t97, p2);
     uint16x8_t t99 = vsubw_u8(t98, q0);
-    uint16x8_t t100 = vaddq_u16(t94, t99);
-    uint8x8_t t101 = vrshrn_n_u16(t100, 3);
+    uint16x8_t total_5 = vaddq_u16(total_4, t99);
+    uint8x8_t t101 = vrshrn_n_u16(total_5, 3);
     uint16x8_t t103 = vaddl_u8(q2, q3);
     uint16x8_t t104 = vsubw_u8(t103, p1);
     uint16x8_t t105 = vsubw_u8(t104, q1);
-    uint16x8_t wide = vaddq_u16(t100, t105);
-    uint8x8_t t107 = vrshrn_n_u16(wide, 3);
-    t78 = vbsl_u8(t43, t77, p2);
-    t84 = vbsl_u8(t43, t83, t63_sat);
-    t90 = vbsl_u8(t43, t89, t65_sat);
-    t96 = vbsl_u8(t43, t95, t67_sat);
-    t102 = vbsl_u8(t43, t101, t69_sat);
-    t108 = vbsl_u8(t43, t107, q2);
+    uint16x8_t total_6 = vaddq_u16(total_5, t105);
+    uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
+    near0 = vbsl_u8(t61, t77, p2);
+    near1 = vbsl_u8(t61, t83, value_sat_3);
+    near2 = vbsl_u8(t61, t89, value_sat_4);
+    near3 = vbsl_u8(t61, t95, value_sat_5);
+    near4 = vbsl_u8(t61, t101, value_sat_6);
+    near5 = vbsl_u8(t61, t107, q2);
   }
-  uint8x8_t t109 = vbsl_u8(t30, t78, p2);
-  vst1_u8(&dst_above3[0], t109);
-  uint8x8_t t110 = vbsl_u8(t30, t84, p1);
-  vst1_u8(&dst_above2[0], t110);
-  uint8x8_t t111 = vbsl_u8(t30, t90, p0);
-  vst1_u8(&dst_above1[0], t111);
-  uint8x8_t t112 = vbsl_u8(t30, t96, q0);
-  vst1_u8(&dst[0], t112);
-  uint8x8_t t113 = vbsl_u8(t30, t102, q1);
-  vst1_u8(&dst_row1[0], t113);
-  uint8x8_t t114 = vbsl_u8(t30, t108, q2);
-  vst1_u8(&dst_row2[0], t114);
+  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
+  vst1_u8(&dst_above3[0], near0_2);
+  uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
+  vst1_u8(&dst_above2[0], near1_2);
+  uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
+  vst1_u8(&dst_above1[0], near2_2);
+  uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
+  vst1_u8(&dst[0], near3_2);
+  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
+  vst1_u8(&dst_row1[0], near4_2);
+  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
+  vst1_u8(&dst_row2[0], near5_2);
 }
 
 void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
@@ -188,7 +188,7 @@ void daedalus_vp9_lpf8_v__neon_full_branch_early(const daedalus_buffer *buffers,
 #else
 
 /*
- * Class full, input hash 2c39ec8e2229b187
+ * Class full, input hash 5a48dc2d1b39d9f1
  */
 static inline void one_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -216,105 +216,105 @@ static inline void one_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_st
   uint8x8_t steps4 = vabd_u8(q2, q1);
   uint8x8_t q3 = vld1_u8(&dst_row3[0]);
   uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t17 = vmax_u8(steps0, steps1);
-  uint8x8_t t18 = vmax_u8(t17, steps2);
-  uint8x8_t t19 = vmax_u8(t18, steps3);
-  uint8x8_t t20 = vmax_u8(t19, steps4);
-  uint8x8_t t21 = vmax_u8(t20, steps5);
+  uint8x8_t t18 = vmax_u8(steps0, steps1);
+  uint8x8_t t19 = vmax_u8(t18, steps2);
+  uint8x8_t t20 = vmax_u8(t19, steps3);
+  uint8x8_t t21 = vmax_u8(t20, steps4);
+  uint8x8_t t22 = vmax_u8(t21, steps5);
   uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t22 = vcge_u8(limit_2, t21);
-  uint8x8_t t23 = vabd_u8(p0, q0);
-  uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  uint8x8_t t26 = vabd_u8(p1, q1);
-  uint8x8_t t27 = vshr_n_u8(t26, 1);
-  uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
+  uint8x8_t t23 = vcge_u8(limit_2, t22);
+  uint8x8_t t24 = vabd_u8(p0, q0);
+  uint8x8_t t26_sat = vqshl_n_u8(t24, 1);
+  uint8x8_t t27 = vabd_u8(p1, q1);
+  uint8x8_t t28 = vshr_n_u8(t27, 1);
+  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
   uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
-  uint8x8_t t30 = vand_u8(t22, t29);
-  uint8x8_t t31 = vmax_u8(steps0, steps3);
+  uint8x8_t t30 = vcge_u8(blimit_2, t29_sat);
+  uint8x8_t t31 = vand_u8(t23, t30);
+  uint8x8_t t32 = vmax_u8(steps0, steps3);
   uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
-  uint8x8_t t32 = vcgt_u8(t31, thresh_2);
-  uint8x8_t t33 = vabd_u8(p2, p0);
-  uint8x8_t t34 = vabd_u8(p3, p0);
-  uint8x8_t t35 = vabd_u8(q2, q0);
-  uint8x8_t t36 = vabd_u8(q3, q0);
-  uint8x8_t t38 = vmax_u8(steps0, t33);
-  uint8x8_t t39 = vmax_u8(t38, t34);
-  uint8x8_t t40 = vmax_u8(t39, steps3);
-  uint8x8_t t41 = vmax_u8(t40, t35);
-  uint8x8_t t42 = vmax_u8(t41, t36);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t43 = vcge_u8(k1, t42);
-  uint16x8_t t44 = vsubl_u8(q0, p0);
-  int16x8_t t46 = vmulq_laneq_s16(vreinterpretq_s16_u16(t44), multipliers16, 0);
-  uint16x8_t t47 = vsubl_u8(p1, q1);
-  int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
-  uint8x8_t t50 = vand_u8(t32, vreinterpret_u8_s8(t47_sat));
-  int16x8_t t51 = vaddw_s8(t46, vreinterpret_s8_u8(t50));
-  int8x8_t t51_sat = vqmovn_s16(t51);
+  uint8x8_t t33 = vcgt_u8(t32, thresh_2);
+  uint16x8_t t34 = vsubl_u8(q0, p0);
+  int16x8_t t36 = vmulq_laneq_s16(vreinterpretq_s16_u16(t34), multipliers16, 0);
+  uint16x8_t value = vsubl_u8(p1, q1);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  uint8x8_t t40 = vand_u8(t33, vreinterpret_u8_s8(value_sat));
+  int16x8_t value_2 = vaddw_s8(t36, vreinterpret_s8_u8(t40));
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t54_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k4));
-  int8x8_t f1 = vshr_n_s8(t54_sat, 3);
+  int8x8_t t44_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
+  int8x8_t f1 = vshr_n_s8(t44_sat, 3);
   uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t58_sat = vqadd_s8(t51_sat, vreinterpret_s8_u8(k3));
-  int8x8_t f2 = vshr_n_s8(t58_sat, 3);
-  int8x8_t t61 = vrshr_n_s8(f1, 1);
-  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t61), t32);
-  uint8x8_t t63_sat = vsqadd_u8(p1, vreinterpret_s8_u8(g));
-  uint8x8_t t65_sat = vsqadd_u8(p0, f2);
+  int8x8_t t48_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
+  int8x8_t f2 = vshr_n_s8(t48_sat, 3);
+  int8x8_t t51 = vrshr_n_s8(f1, 1);
+  uint8x8_t t52 = vabd_u8(p2, p0);
+  uint8x8_t t53 = vabd_u8(p3, p0);
+  uint8x8_t t54 = vabd_u8(q2, q0);
+  uint8x8_t t55 = vabd_u8(q3, q0);
+  uint8x8_t t56 = vmax_u8(steps0, t52);
+  uint8x8_t t57 = vmax_u8(t56, t53);
+  uint8x8_t t58 = vmax_u8(t57, steps3);
+  uint8x8_t t59 = vmax_u8(t58, t54);
+  uint8x8_t t60 = vmax_u8(t59, t55);
+  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
+  uint8x8_t t61 = vcge_u8(k1, t60);
+  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t51), t33);
+  uint8x8_t value_sat_3 = vsqadd_u8(p1, vreinterpret_s8_u8(g));
+  uint8x8_t value_sat_4 = vsqadd_u8(p0, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t t67_sat = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
   int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  uint8x8_t t69_sat = vsqadd_u8(q1, g_neg);
+  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
   uint16x8_t t72 = vshll_n_u8(p2, 1);
   uint16x8_t t73 = vmlal_u8(t72, p3, k3);
   uint16x8_t t74 = vaddw_u8(t73, p1);
   uint16x8_t t75 = vaddw_u8(t74, p0);
-  uint16x8_t t76 = vaddw_u8(t75, q0);
-  uint8x8_t t77 = vrshrn_n_u16(t76, 3);
-  uint8x8_t t78 = vbsl_u8(t43, t77, p2);
+  uint16x8_t total = vaddw_u8(t75, q0);
+  uint8x8_t t77 = vrshrn_n_u16(total, 3);
+  uint8x8_t near0 = vbsl_u8(t61, t77, p2);
   uint16x8_t t79 = vaddl_u8(p1, q1);
   uint16x8_t t80 = vsubw_u8(t79, p3);
   uint16x8_t t81 = vsubw_u8(t80, p2);
-  uint16x8_t t82 = vaddq_u16(t76, t81);
-  uint8x8_t t83 = vrshrn_n_u16(t82, 3);
-  uint8x8_t t84 = vbsl_u8(t43, t83, t63_sat);
+  uint16x8_t total_2 = vaddq_u16(total, t81);
+  uint8x8_t t83 = vrshrn_n_u16(total_2, 3);
+  uint8x8_t near1 = vbsl_u8(t61, t83, value_sat_3);
   uint16x8_t t85 = vaddl_u8(p0, q2);
   uint16x8_t t86 = vsubw_u8(t85, p3);
   uint16x8_t t87 = vsubw_u8(t86, p1);
-  uint16x8_t t88 = vaddq_u16(t82, t87);
-  uint8x8_t t89 = vrshrn_n_u16(t88, 3);
-  uint8x8_t t90 = vbsl_u8(t43, t89, t65_sat);
+  uint16x8_t total_3 = vaddq_u16(total_2, t87);
+  uint8x8_t t89 = vrshrn_n_u16(total_3, 3);
+  uint8x8_t near2 = vbsl_u8(t61, t89, value_sat_4);
   uint16x8_t t91 = vaddl_u8(q0, q3);
   uint16x8_t t92 = vsubw_u8(t91, p3);
   uint16x8_t t93 = vsubw_u8(t92, p0);
-  uint16x8_t t94 = vaddq_u16(t88, t93);
-  uint8x8_t t95 = vrshrn_n_u16(t94, 3);
-  uint8x8_t t96 = vbsl_u8(t43, t95, t67_sat);
+  uint16x8_t total_4 = vaddq_u16(total_3, t93);
+  uint8x8_t t95 = vrshrn_n_u16(total_4, 3);
+  uint8x8_t near3 = vbsl_u8(t61, t95, value_sat_5);
   uint16x8_t t97 = vaddl_u8(q1, q3);
   uint16x8_t t98 = vsubw_u8(t97, p2);
   uint16x8_t t99 = vsubw_u8(t98, q0);
-  uint16x8_t t100 = vaddq_u16(t94, t99);
-  uint8x8_t t101 = vrshrn_n_u16(t100, 3);
-  uint8x8_t t102 = vbsl_u8(t43, t101, t69_sat);
+  uint16x8_t total_5 = vaddq_u16(total_4, t99);
+  uint8x8_t t101 = vrshrn_n_u16(total_5, 3);
+  uint8x8_t near4 = vbsl_u8(t61, t101, value_sat_6);
   uint16x8_t t103 = vaddl_u8(q2, q3);
   uint16x8_t t104 = vsubw_u8(t103, p1);
   uint16x8_t t105 = vsubw_u8(t104, q1);
-  uint16x8_t wide = vaddq_u16(t100, t105);
-  uint8x8_t t107 = vrshrn_n_u16(wide, 3);
-  uint8x8_t t108 = vbsl_u8(t43, t107, q2);
-  uint8x8_t t109 = vbsl_u8(t30, t78, p2);
-  vst1_u8(&dst_above3[0], t109);
-  uint8x8_t t110 = vbsl_u8(t30, t84, p1);
-  vst1_u8(&dst_above2[0], t110);
-  uint8x8_t t111 = vbsl_u8(t30, t90, p0);
-  vst1_u8(&dst_above1[0], t111);
-  uint8x8_t t112 = vbsl_u8(t30, t96, q0);
-  vst1_u8(&dst[0], t112);
-  uint8x8_t t113 = vbsl_u8(t30, t102, q1);
-  vst1_u8(&dst_row1[0], t113);
-  uint8x8_t t114 = vbsl_u8(t30, t108, q2);
-  vst1_u8(&dst_row2[0], t114);
+  uint16x8_t total_6 = vaddq_u16(total_5, t105);
+  uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
+  uint8x8_t near5 = vbsl_u8(t61, t107, q2);
+  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
+  vst1_u8(&dst_above3[0], near0_2);
+  uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
+  vst1_u8(&dst_above2[0], near1_2);
+  uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
+  vst1_u8(&dst_above1[0], near2_2);
+  uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
+  vst1_u8(&dst[0], near3_2);
+  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
+  vst1_u8(&dst_row1[0], near4_2);
+  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
+  vst1_u8(&dst_row2[0], near5_2);
 }
 
 void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

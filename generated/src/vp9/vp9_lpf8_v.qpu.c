@@ -5,7 +5,7 @@
  *
  * vp9_lpf8_v, machine code of V3D 7.1
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8
+ *   processes that it invokes, BitDepth 8
  */
 #include <daedalus/qpu_stream.h>
 #include <daedalus/table.h>
@@ -13,7 +13,7 @@
 
 #ifndef DAEDALUS_OTHERS
 
-/* Class full, input hash 3c082df9ac532a6d */
+/* Class full, input hash 63649c44a9edabec */
 const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word = {
   .packed = (const char *const[]){
     "WAJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8hCHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"
@@ -74,7 +74,7 @@ const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4_word = {
   .clocks = 39,
 };
 
-/* Class full, input hash ae3385f44939f274 */
+/* Class full, input hash 8b43724d77e21763 */
 const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full = {
   .packed = (const char *const[]){
     "IAJwDLsDQIA5w/ADfYIh4DkB8AN8gCHgOccgALUCAOAFA4IQAC4wEAS7RhDgC0PwA3yBIeA5APADu4bxgDnAEAw4AcCA"
@@ -113,7 +113,7 @@ const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full = {
 
 #else
 
-/* Class full, input hash f2b752450b0281fc */
+/* Class full, input hash df85b0cdd310b115 */
 const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4 = {
   .packed = (const char *const[]){
     "XgJwDLsDQIA5wfADfYIh4DkD8AN8gCHgOcEgALWAAOAFg/ADfIIh4DkC8AN8gyHgOTAQBLtGEOALQ/ADfIEh4DkA8AO7"

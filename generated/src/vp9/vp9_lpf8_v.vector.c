@@ -5,7 +5,7 @@
  *
  * vp9_lpf8_v, C with vectors
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
- *   processes that it invokes for TX_8X8
+ *   processes that it invokes, BitDepth 8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash cd6678db7b463ecc
+ * Class full, input hash 32d8b2b8340fadfe
  */
 static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -43,78 +43,78 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
   uint8x8_t steps4 = vabd_u8(q2, q1);
   uint8x8_t q3 = vld1_u8(&dst_row3[0]);
   uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t17 = vmax_u8(steps0, steps1);
-  uint8x8_t t18 = vmax_u8(t17, steps2);
-  uint8x8_t t19 = vmax_u8(t18, steps3);
-  uint8x8_t t20 = vmax_u8(t19, steps4);
-  uint8x8_t t21 = vmax_u8(t20, steps5);
+  uint8x8_t t18 = vmax_u8(steps0, steps1);
+  uint8x8_t t19 = vmax_u8(t18, steps2);
+  uint8x8_t t20 = vmax_u8(t19, steps3);
+  uint8x8_t t21 = vmax_u8(t20, steps4);
+  uint8x8_t t22 = vmax_u8(t21, steps5);
   uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t22 = vcge_u8(limit_2, t21);
-  uint8x8_t t23 = vabd_u8(p0, q0);
-  uint8x8_t t25_sat = vqadd_u8(t23, t23);
-  uint8x8_t t26 = vabd_u8(p1, q1);
-  uint8x8_t t27 = vshr_n_u8(t26, 1);
-  uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
+  uint8x8_t t23 = vcge_u8(limit_2, t22);
+  uint8x8_t t24 = vabd_u8(p0, q0);
+  uint8x8_t t26_sat = vqadd_u8(t24, t24);
+  uint8x8_t t27 = vabd_u8(p1, q1);
+  uint8x8_t t28 = vshr_n_u8(t27, 1);
+  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
   uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t29 = vcge_u8(blimit_2, t28_sat);
-  uint8x8_t t30 = vand_u8(t22, t29);
-  if (!((vget_lane_u64(vreinterpret_u64_u8(t30), 0)) != 0)) {
+  uint8x8_t t30 = vcge_u8(blimit_2, t29_sat);
+  uint8x8_t t31 = vand_u8(t23, t30);
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t31), 0)) != 0)) {
     return;
   }
-  uint8x8_t t31 = vmax_u8(steps0, steps3);
+  uint8x8_t t32 = vmax_u8(steps0, steps3);
   uint16x8_t thresh_2 = vdupq_n_u16((uint16_t)(thresh));
-  uint16x8_t t31_2 = vmovl_u8(t31);
-  uint16x8_t t32 = vcgtq_s16(vreinterpretq_s16_u16(t31_2), vreinterpretq_s16_u16(thresh_2));
-  uint8x8_t t33 = vabd_u8(p2, p0);
-  uint8x8_t t34 = vabd_u8(p3, p0);
-  uint8x8_t t35 = vabd_u8(q2, q0);
-  uint8x8_t t36 = vabd_u8(q3, q0);
-  uint8x8_t t38 = vmax_u8(steps0, t33);
-  uint8x8_t t39 = vmax_u8(t38, t34);
-  uint8x8_t t40 = vmax_u8(t39, steps3);
-  uint8x8_t t41 = vmax_u8(t40, t35);
-  uint8x8_t t42 = vmax_u8(t41, t36);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t43 = vcge_u8(k1, t42);
+  uint16x8_t t32_2 = vmovl_u8(t32);
+  uint16x8_t t33 = vcgtq_s16(vreinterpretq_s16_u16(t32_2), vreinterpretq_s16_u16(thresh_2));
   uint16x8_t q0_2 = vmovl_u8(q0);
   uint16x8_t p0_2 = vmovl_u8(p0);
-  uint16x8_t t44 = vsubq_u16(q0_2, p0_2);
+  uint16x8_t t34 = vsubq_u16(q0_2, p0_2);
   uint16x8_t p1_2 = vmovl_u8(p1);
   uint16x8_t q1_2 = vmovl_u8(q1);
-  uint16x8_t t47 = vsubq_u16(p1_2, q1_2);
-  int8x8_t t47_sat = vqmovn_s16(vreinterpretq_s16_u16(t47));
-  int16x8_t t48 = vmovl_s8(t47_sat);
-  uint16x8_t t50 = vandq_u16(t32, vreinterpretq_u16_s16(t48));
-  int16x8_t t51 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t50), vreinterpretq_s16_u16(t44),
+  uint16x8_t value = vsubq_u16(p1_2, q1_2);
+  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
+  int16x8_t t38 = vmovl_s8(value_sat);
+  uint16x8_t t40 = vandq_u16(t33, vreinterpretq_u16_s16(t38));
+  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t40), vreinterpretq_s16_u16(t34),
       multipliers16, 0);
-  int8x8_t t51_sat = vqmovn_s16(t51);
+  int8x8_t value_sat_2 = vqmovn_s16(value_2);
   uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  int16x8_t f = vmovl_s8(t51_sat);
-  uint16x8_t t54 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+  int16x8_t f = vmovl_s8(value_sat_2);
+  uint16x8_t t44 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
   uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
-  int16x8_t t56 = vminq_s16(vreinterpretq_s16_u16(t54), vreinterpretq_s16_u16(k127));
-  int16x8_t f1 = vshrq_n_s16(t56, 3);
+  int16x8_t t46 = vminq_s16(vreinterpretq_s16_u16(t44), vreinterpretq_s16_u16(k127));
+  int16x8_t f1 = vshrq_n_s16(t46, 3);
   uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(k127));
-  int16x8_t f2 = vshrq_n_s16(t59, 3);
-  int16x8_t t61 = vrshrq_n_s16(f1, 1);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t61), t32);
-  uint16x8_t t63 = vaddq_u16(p1_2, g);
-  uint8x8_t t63_sat = vqmovun_s16(vreinterpretq_s16_u16(t63));
-  uint16x8_t t65 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint8x8_t t65_sat = vqmovun_s16(vreinterpretq_s16_u16(t65));
-  uint16x8_t t67 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint8x8_t t67_sat = vqmovun_s16(vreinterpretq_s16_u16(t67));
-  uint16x8_t t69 = vsubq_u16(q1_2, g);
-  uint8x8_t t69_sat = vqmovun_s16(vreinterpretq_s16_u16(t69));
-  uint8x8_t t78 = p2;
-  uint8x8_t t84 = t63_sat;
-  uint8x8_t t90 = t65_sat;
-  uint8x8_t t96 = t67_sat;
-  uint8x8_t t102 = t69_sat;
-  uint8x8_t t108 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t43), 0)) != 0) {
+  uint16x8_t t48 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+  int16x8_t t49 = vminq_s16(vreinterpretq_s16_u16(t48), vreinterpretq_s16_u16(k127));
+  int16x8_t f2 = vshrq_n_s16(t49, 3);
+  int16x8_t t51 = vrshrq_n_s16(f1, 1);
+  uint8x8_t t52 = vabd_u8(p2, p0);
+  uint8x8_t t53 = vabd_u8(p3, p0);
+  uint8x8_t t54 = vabd_u8(q2, q0);
+  uint8x8_t t55 = vabd_u8(q3, q0);
+  uint8x8_t t56 = vmax_u8(steps0, t52);
+  uint8x8_t t57 = vmax_u8(t56, t53);
+  uint8x8_t t58 = vmax_u8(t57, steps3);
+  uint8x8_t t59 = vmax_u8(t58, t54);
+  uint8x8_t t60 = vmax_u8(t59, t55);
+  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
+  uint8x8_t t61 = vcge_u8(k1, t60);
+  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t51), t33);
+  uint16x8_t value_3 = vaddq_u16(p1_2, g);
+  uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
+  uint16x8_t value_5 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
+  uint16x8_t value_6 = vsubq_u16(q1_2, g);
+  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
+  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
+  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
+  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
+  uint8x8_t near0 = p2;
+  uint8x8_t near1 = value_sat_3;
+  uint8x8_t near2 = value_sat_4;
+  uint8x8_t near3 = value_sat_5;
+  uint8x8_t near4 = value_sat_6;
+  uint8x8_t near5 = q2;
+  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
     uint16x8_t p3_2 = vmovl_u8(p3);
     uint16x8_t p2_2 = vmovl_u8(p2);
     uint16x8_t q2_2 = vmovl_u8(q2);
@@ -124,52 +124,52 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
         multipliers16, 0);
     uint16x8_t t74 = vaddq_u16(vreinterpretq_u16_s16(t73), p1_2);
     uint16x8_t t75 = vaddq_u16(t74, p0_2);
-    uint16x8_t t76 = vaddq_u16(t75, q0_2);
-    uint8x8_t t77 = vrshrn_n_u16(t76, 3);
+    uint16x8_t total = vaddq_u16(t75, q0_2);
+    uint8x8_t t77 = vrshrn_n_u16(total, 3);
     uint16x8_t t79 = vaddq_u16(p1_2, q1_2);
     uint16x8_t t80 = vsubq_u16(t79, p3_2);
     uint16x8_t t81 = vsubq_u16(t80, p2_2);
-    uint16x8_t t82 = vaddq_u16(t76, t81);
-    uint8x8_t t83 = vrshrn_n_u16(t82, 3);
+    uint16x8_t total_2 = vaddq_u16(total, t81);
+    uint8x8_t t83 = vrshrn_n_u16(total_2, 3);
     uint16x8_t t85 = vaddq_u16(p0_2, q2_2);
     uint16x8_t t86 = vsubq_u16(t85, p3_2);
     uint16x8_t t87 = vsubq_u16(t86, p1_2);
-    uint16x8_t t88 = vaddq_u16(t82, t87);
-    uint8x8_t t89 = vrshrn_n_u16(t88, 3);
+    uint16x8_t total_3 = vaddq_u16(total_2, t87);
+    uint8x8_t t89 = vrshrn_n_u16(total_3, 3);
     uint16x8_t t91 = vaddq_u16(q0_2, q3_2);
     uint16x8_t t92 = vsubq_u16(t91, p3_2);
     uint16x8_t t93 = vsubq_u16(t92, p0_2);
-    uint16x8_t t94 = vaddq_u16(t88, t93);
-    uint8x8_t t95 = vrshrn_n_u16(t94, 3);
+    uint16x8_t total_4 = vaddq_u16(total_3, t93);
+    uint8x8_t t95 = vrshrn_n_u16(total_4, 3);
     uint16x8_t t97 = vaddq_u16(q1_2, q3_2);
     uint16x8_t t98 = vsubq_u16(t97, p2_2);
     uint16x8_t t99 = vsubq_u16(t98, q0_2);
-    uint16x8_t t100 = vaddq_u16(t94, t99);
-    uint8x8_t t101 = vrshrn_n_u16(t100, 3);
+    uint16x8_t total_5 = vaddq_u16(total_4, t99);
+    uint8x8_t t101 = vrshrn_n_u16(total_5, 3);
     uint16x8_t t103 = vaddq_u16(q2_2, q3_2);
     uint16x8_t t104 = vsubq_u16(t103, p1_2);
     uint16x8_t t105 = vsubq_u16(t104, q1_2);
-    uint16x8_t wide = vaddq_u16(t100, t105);
-    uint8x8_t t107 = vrshrn_n_u16(wide, 3);
-    t78 = vbsl_u8(t43, t77, p2);
-    t84 = vbsl_u8(t43, t83, t63_sat);
-    t90 = vbsl_u8(t43, t89, t65_sat);
-    t96 = vbsl_u8(t43, t95, t67_sat);
-    t102 = vbsl_u8(t43, t101, t69_sat);
-    t108 = vbsl_u8(t43, t107, q2);
+    uint16x8_t total_6 = vaddq_u16(total_5, t105);
+    uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
+    near0 = vbsl_u8(t61, t77, p2);
+    near1 = vbsl_u8(t61, t83, value_sat_3);
+    near2 = vbsl_u8(t61, t89, value_sat_4);
+    near3 = vbsl_u8(t61, t95, value_sat_5);
+    near4 = vbsl_u8(t61, t101, value_sat_6);
+    near5 = vbsl_u8(t61, t107, q2);
   }
-  uint8x8_t t109 = vbsl_u8(t30, t78, p2);
-  vst1_u8(&dst_above3[0], t109);
-  uint8x8_t t110 = vbsl_u8(t30, t84, p1);
-  vst1_u8(&dst_above2[0], t110);
-  uint8x8_t t111 = vbsl_u8(t30, t90, p0);
-  vst1_u8(&dst_above1[0], t111);
-  uint8x8_t t112 = vbsl_u8(t30, t96, q0);
-  vst1_u8(&dst[0], t112);
-  uint8x8_t t113 = vbsl_u8(t30, t102, q1);
-  vst1_u8(&dst_row1[0], t113);
-  uint8x8_t t114 = vbsl_u8(t30, t108, q2);
-  vst1_u8(&dst_row2[0], t114);
+  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
+  vst1_u8(&dst_above3[0], near0_2);
+  uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
+  vst1_u8(&dst_above2[0], near1_2);
+  uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
+  vst1_u8(&dst_above1[0], near2_2);
+  uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
+  vst1_u8(&dst[0], near3_2);
+  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
+  vst1_u8(&dst_row1[0], near4_2);
+  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
+  vst1_u8(&dst_row2[0], near5_2);
 }
 
 void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
