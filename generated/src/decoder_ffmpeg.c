@@ -324,32 +324,32 @@ DAEDALUS_WITHIN void n_vp9_iwht4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
 DAEDALUS_WITHIN void n_vp9_lpf1616_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf1616_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
 DAEDALUS_WITHIN void n_vp9_lpf1616_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf1616_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
 DAEDALUS_WITHIN void n_vp9_lpf16_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_high_h__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_h__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf16_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
 DAEDALUS_WITHIN void n_vp9_lpf16_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_high_v__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_v__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf16_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf16_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -361,8 +361,8 @@ DAEDALUS_WITHIN void n_vp9_lpf44_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_high_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_h__vector_full_early,
       daedalus_item_vp9_lpf44_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -374,8 +374,8 @@ DAEDALUS_WITHIN void n_vp9_lpf44_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_high_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_v__vector_full_early,
       daedalus_item_vp9_lpf44_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -387,8 +387,8 @@ DAEDALUS_WITHIN void n_vp9_lpf48_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf48_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -400,8 +400,8 @@ DAEDALUS_WITHIN void n_vp9_lpf48_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf48_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -429,8 +429,8 @@ DAEDALUS_WITHIN void n_vp9_lpf84_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf84_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -442,8 +442,8 @@ DAEDALUS_WITHIN void n_vp9_lpf84_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf84_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -455,8 +455,8 @@ DAEDALUS_WITHIN void n_vp9_lpf88_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf88_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -468,24 +468,24 @@ DAEDALUS_WITHIN void n_vp9_lpf88_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf88_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
 DAEDALUS_WITHIN void n_vp9_lpf8_high_h(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_high_h__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_h__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf8_high_h__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
 DAEDALUS_WITHIN void n_vp9_lpf8_high_v(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_high_v__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_v__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf8_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf8_high_v__c_full))(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
@@ -7015,8 +7015,8 @@ void daedalus_ffmpeg_vp9_iwht4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_str
 
 void daedalus_ffmpeg_vp9_lpf1616_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf1616_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7042,8 +7042,8 @@ void daedalus_ffmpeg_vp9_lpf1616_high_v_bits12(uint8_t *dst_bytes, ptrdiff_t dst
 
 void daedalus_ffmpeg_vp9_lpf1616_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, int limit,
     int thresh) {
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf1616_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf1616_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7088,8 +7088,8 @@ void daedalus_ffmpeg_vp9_lpf44_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_h__neon_full_r2_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_h__vector_full_r2_early,
       daedalus_item_vp9_lpf44_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7120,8 +7120,8 @@ void daedalus_ffmpeg_vp9_lpf44_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf44_v__neon_full_r2_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_v__vector_full_r2_early,
       daedalus_item_vp9_lpf44_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7132,8 +7132,8 @@ void daedalus_ffmpeg_vp9_lpf48_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf48_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7164,8 +7164,8 @@ void daedalus_ffmpeg_vp9_lpf48_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf48_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf48_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7210,8 +7210,8 @@ void daedalus_ffmpeg_vp9_lpf84_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf84_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7242,8 +7242,8 @@ void daedalus_ffmpeg_vp9_lpf84_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf84_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf84_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7254,8 +7254,8 @@ void daedalus_ffmpeg_vp9_lpf88_h(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf88_h__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -7286,8 +7286,8 @@ void daedalus_ffmpeg_vp9_lpf88_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit_
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_item_vp9_lpf88_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf88_v__c_full))(dst, dst_stride, blimit, limit, thresh);
 }
 
@@ -10090,7 +10090,7 @@ DAEDALUS_WITHIN void n_vp9_iwht4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_s
 DAEDALUS_WITHIN void n_vp9_lpf1616_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int blimit, int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf1616_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10099,7 +10099,7 @@ DAEDALUS_WITHIN void n_vp9_lpf1616_high_h__plain(uint8_t *dst_bytes, ptrdiff_t d
 DAEDALUS_WITHIN void n_vp9_lpf1616_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int blimit, int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf1616_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10108,7 +10108,7 @@ DAEDALUS_WITHIN void n_vp9_lpf1616_high_v__plain(uint8_t *dst_bytes, ptrdiff_t d
 DAEDALUS_WITHIN void n_vp9_lpf16_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int blimit, int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_h__vector_full_early,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf16_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10117,7 +10117,7 @@ DAEDALUS_WITHIN void n_vp9_lpf16_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst
 DAEDALUS_WITHIN void n_vp9_lpf16_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int blimit, int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_v__vector_full_early,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf16_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf16_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10131,7 +10131,7 @@ DAEDALUS_WITHIN void n_vp9_lpf44_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_h__vector_full_early,
       daedalus_item_vp9_lpf44_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10145,7 +10145,7 @@ DAEDALUS_WITHIN void n_vp9_lpf44_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_high_v__vector_full_early,
       daedalus_item_vp9_lpf44_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10159,7 +10159,7 @@ DAEDALUS_WITHIN void n_vp9_lpf48_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf48_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10173,7 +10173,7 @@ DAEDALUS_WITHIN void n_vp9_lpf48_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf48_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10205,7 +10205,7 @@ DAEDALUS_WITHIN void n_vp9_lpf84_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf84_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10219,7 +10219,7 @@ DAEDALUS_WITHIN void n_vp9_lpf84_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf84_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10233,7 +10233,7 @@ DAEDALUS_WITHIN void n_vp9_lpf88_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf88_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10247,7 +10247,7 @@ DAEDALUS_WITHIN void n_vp9_lpf88_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf88_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10256,7 +10256,7 @@ DAEDALUS_WITHIN void n_vp9_lpf88_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst
 DAEDALUS_WITHIN void n_vp9_lpf8_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_h__vector_full_early,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_h__vector_full_branch_early,
       daedalus_item_vp9_lpf8_high_h__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -10265,7 +10265,7 @@ DAEDALUS_WITHIN void n_vp9_lpf8_high_h__plain(uint8_t *dst_bytes, ptrdiff_t dst_
 DAEDALUS_WITHIN void n_vp9_lpf8_high_v__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_v__vector_full_early,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf8_high_v__vector_full_branch_early,
       daedalus_item_vp9_lpf8_high_v__c_full)(dst, dst_stride, blimit, limit, thresh, bits);
 }
 #endif
@@ -17894,7 +17894,7 @@ static void daedalus_ffmpeg_vp9_iwht4_high_bits12__plain(uint8_t *dst_bytes, ptr
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf1616_h__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf1616_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -17930,7 +17930,7 @@ static void daedalus_ffmpeg_vp9_lpf1616_high_v_bits12__plain(uint8_t *dst_bytes,
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_lpf1616_v__plain(uint8_t *dst, ptrdiff_t dst_stride, int blimit,
     int limit, int thresh) {
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf1616_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf1616_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -17987,7 +17987,7 @@ static void daedalus_ffmpeg_vp9_lpf44_h__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_h__vector_full_r2_early,
       daedalus_item_vp9_lpf44_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18028,7 +18028,7 @@ static void daedalus_ffmpeg_vp9_lpf44_v__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf44_v__vector_full_r2_early,
       daedalus_item_vp9_lpf44_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18041,7 +18041,7 @@ static void daedalus_ffmpeg_vp9_lpf48_h__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf48_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18082,7 +18082,7 @@ static void daedalus_ffmpeg_vp9_lpf48_v__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf48_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf48_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18139,7 +18139,7 @@ static void daedalus_ffmpeg_vp9_lpf84_h__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf84_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18180,7 +18180,7 @@ static void daedalus_ffmpeg_vp9_lpf84_v__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf84_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf84_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18193,7 +18193,7 @@ static void daedalus_ffmpeg_vp9_lpf88_h__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_h__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_h__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf88_h__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif
@@ -18234,7 +18234,7 @@ static void daedalus_ffmpeg_vp9_lpf88_v__plain(uint8_t *dst, ptrdiff_t dst_strid
   const uint8_t limit[2] = {(uint8_t)(limit_packed >> 0 & 255), (uint8_t)(limit_packed >> 8 & 255)};
   const uint8_t thresh[2] = {(uint8_t)(thresh_packed >> 0 & 255), (uint8_t)(thresh_packed >> 8 &
       255)};
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_v__vector_full,
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_lpf88_v__vector_full_r2_branch_early,
       daedalus_item_vp9_lpf88_v__c_full)(dst, dst_stride, blimit, limit, thresh);
 }
 #endif

@@ -4189,8 +4189,8 @@ static const daedalus_variant vp9_lpf1616_h_variants[] = {
   QPU(daedalus_vp9_lpf1616_h__qpu_full_aside, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf1616_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf1616_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf1616_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf1616_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf1616_h__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_h__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf1616_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf1616_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4216,8 +4216,8 @@ static const daedalus_variant vp9_lpf1616_high_h_variants[] = {
   QPU(daedalus_vp9_lpf1616_high_h__qpu_full_aside, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf1616_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf1616_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf1616_high_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf1616_high_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf1616_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf1616_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf1616_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4243,8 +4243,8 @@ static const daedalus_variant vp9_lpf1616_high_v_variants[] = {
   QPU(daedalus_vp9_lpf1616_high_v__qpu_full, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf1616_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf1616_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf1616_high_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf1616_high_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf1616_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf1616_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf1616_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4269,8 +4269,8 @@ static const daedalus_variant vp9_lpf1616_v_variants[] = {
   QPU(daedalus_vp9_lpf1616_v__qpu_full, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf1616_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf1616_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf1616_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf1616_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf1616_v__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf1616_v__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf1616_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf1616_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4323,8 +4323,8 @@ static const daedalus_variant vp9_lpf16_high_h_variants[] = {
   QPU(daedalus_vp9_lpf16_high_h__qpu_full_aside, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf16_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf16_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf16_high_h__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf16_high_h__vector_full_early, 0, 0, 400)
+  NEON(daedalus_vp9_lpf16_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf16_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf16_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4350,8 +4350,8 @@ static const daedalus_variant vp9_lpf16_high_v_variants[] = {
   QPU(daedalus_vp9_lpf16_high_v__qpu_full, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf16_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf16_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf16_high_v__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf16_high_v__vector_full_early, 0, 0, 400)
+  NEON(daedalus_vp9_lpf16_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf16_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf16_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf16_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4403,8 +4403,8 @@ static const daedalus_variant vp9_lpf44_h_variants[] = {
   QPU(daedalus_vp9_lpf44_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf44_h__glsl_full_p4_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf44_h__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_lpf44_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf44_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf44_h__neon_full_r2_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_h__vector_full_r2_early, 0, 0, 400)
   C(daedalus_vp9_lpf44_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf44_h__glsl_full_p2_word_signs_early, 0, 0, 1102)
 };
@@ -4430,8 +4430,8 @@ static const daedalus_variant vp9_lpf44_high_h_variants[] = {
   QPU(daedalus_vp9_lpf44_high_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf44_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf44_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf44_high_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf44_high_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf44_high_h__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_high_h__vector_full_early, 0, 0, 400)
   C(daedalus_vp9_lpf44_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf44_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4457,8 +4457,8 @@ static const daedalus_variant vp9_lpf44_high_v_variants[] = {
   QPU(daedalus_vp9_lpf44_high_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf44_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf44_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf44_high_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf44_high_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf44_high_v__neon_full_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_high_v__vector_full_early, 0, 0, 400)
   C(daedalus_vp9_lpf44_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf44_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4483,8 +4483,8 @@ static const daedalus_variant vp9_lpf44_v_variants[] = {
   QPU(daedalus_vp9_lpf44_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf44_v__glsl_full_p4_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf44_v__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_lpf44_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf44_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf44_v__neon_full_r2_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf44_v__vector_full_r2_early, 0, 0, 400)
   C(daedalus_vp9_lpf44_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf44_v__glsl_full_p2_word_signs_early, 0, 0, 1102)
 };
@@ -4509,8 +4509,8 @@ static const daedalus_variant vp9_lpf48_h_variants[] = {
   QPU(daedalus_vp9_lpf48_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf48_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf48_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf48_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf48_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf48_h__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_h__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf48_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf48_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4536,8 +4536,8 @@ static const daedalus_variant vp9_lpf48_high_h_variants[] = {
   QPU(daedalus_vp9_lpf48_high_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf48_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf48_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf48_high_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf48_high_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf48_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf48_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf48_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4563,8 +4563,8 @@ static const daedalus_variant vp9_lpf48_high_v_variants[] = {
   QPU(daedalus_vp9_lpf48_high_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf48_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf48_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf48_high_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf48_high_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf48_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf48_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf48_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4589,8 +4589,8 @@ static const daedalus_variant vp9_lpf48_v_variants[] = {
   QPU(daedalus_vp9_lpf48_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf48_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf48_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf48_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf48_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf48_v__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf48_v__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf48_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf48_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4727,8 +4727,8 @@ static const daedalus_variant vp9_lpf84_h_variants[] = {
   QPU(daedalus_vp9_lpf84_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf84_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf84_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf84_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf84_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf84_h__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_h__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf84_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf84_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4754,8 +4754,8 @@ static const daedalus_variant vp9_lpf84_high_h_variants[] = {
   QPU(daedalus_vp9_lpf84_high_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf84_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf84_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf84_high_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf84_high_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf84_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf84_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf84_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4781,8 +4781,8 @@ static const daedalus_variant vp9_lpf84_high_v_variants[] = {
   QPU(daedalus_vp9_lpf84_high_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf84_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf84_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf84_high_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf84_high_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf84_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf84_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf84_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4807,8 +4807,8 @@ static const daedalus_variant vp9_lpf84_v_variants[] = {
   QPU(daedalus_vp9_lpf84_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf84_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf84_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf84_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf84_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf84_v__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf84_v__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf84_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf84_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4833,8 +4833,8 @@ static const daedalus_variant vp9_lpf88_h_variants[] = {
   QPU(daedalus_vp9_lpf88_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf88_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf88_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf88_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf88_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf88_h__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_h__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf88_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf88_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4860,8 +4860,8 @@ static const daedalus_variant vp9_lpf88_high_h_variants[] = {
   QPU(daedalus_vp9_lpf88_high_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf88_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf88_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf88_high_h__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf88_high_h__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf88_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf88_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf88_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4887,8 +4887,8 @@ static const daedalus_variant vp9_lpf88_high_v_variants[] = {
   QPU(daedalus_vp9_lpf88_high_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf88_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf88_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf88_high_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf88_high_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf88_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf88_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf88_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4913,8 +4913,8 @@ static const daedalus_variant vp9_lpf88_v_variants[] = {
   QPU(daedalus_vp9_lpf88_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf88_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf88_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf88_v__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf88_v__vector_full, 0, 0, 400)
+  NEON(daedalus_vp9_lpf88_v__neon_full_r2_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf88_v__vector_full_r2_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf88_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf88_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4968,8 +4968,8 @@ static const daedalus_variant vp9_lpf8_high_h_variants[] = {
   QPU(daedalus_vp9_lpf8_high_h__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf8_high_h__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf8_high_h__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf8_high_h__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf8_high_h__vector_full_early, 0, 0, 400)
+  NEON(daedalus_vp9_lpf8_high_h__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf8_high_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf8_high_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf8_high_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -4995,8 +4995,8 @@ static const daedalus_variant vp9_lpf8_high_v_variants[] = {
   QPU(daedalus_vp9_lpf8_high_v__qpu_full_p2, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf8_high_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf8_high_v__glsl_full_p2, 0, 0, 901)
-  NEON(daedalus_vp9_lpf8_high_v__neon_full_early, 0, 0, 100)
-  VECTOR(daedalus_vp9_lpf8_high_v__vector_full_early, 0, 0, 400)
+  NEON(daedalus_vp9_lpf8_high_v__neon_full_branch_early, 0, 0, 100)
+  VECTOR(daedalus_vp9_lpf8_high_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf8_high_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf8_high_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
 };
@@ -10226,10 +10226,10 @@ ONE(daedalus_clearing_items_vp9_iwht4_high__vector_full_x2)
 ONE(daedalus_items_vp9_lpf1616_h)
 ONE(daedalus_items_vp9_lpf1616_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf1616_h__neon_full)
+ONE(daedalus_items_vp9_lpf1616_h__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf1616_h__vector_full)
+ONE(daedalus_items_vp9_lpf1616_h__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10237,10 +10237,10 @@ ONE(daedalus_items_vp9_lpf1616_h__vector_full)
 ONE(daedalus_items_vp9_lpf1616_high_h)
 ONE(daedalus_items_vp9_lpf1616_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf1616_high_h__neon_full)
+ONE(daedalus_items_vp9_lpf1616_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf1616_high_h__vector_full)
+ONE(daedalus_items_vp9_lpf1616_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10248,10 +10248,10 @@ ONE(daedalus_items_vp9_lpf1616_high_h__vector_full)
 ONE(daedalus_items_vp9_lpf1616_high_v)
 ONE(daedalus_items_vp9_lpf1616_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf1616_high_v__neon_full)
+ONE(daedalus_items_vp9_lpf1616_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf1616_high_v__vector_full)
+ONE(daedalus_items_vp9_lpf1616_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10259,10 +10259,10 @@ ONE(daedalus_items_vp9_lpf1616_high_v__vector_full)
 ONE(daedalus_items_vp9_lpf1616_v)
 ONE(daedalus_items_vp9_lpf1616_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf1616_v__neon_full)
+ONE(daedalus_items_vp9_lpf1616_v__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf1616_v__vector_full)
+ONE(daedalus_items_vp9_lpf1616_v__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10282,10 +10282,10 @@ ONE(daedalus_items_vp9_lpf16_h__vector_full_branch_early)
 ONE(daedalus_items_vp9_lpf16_high_h)
 ONE(daedalus_items_vp9_lpf16_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf16_high_h__neon_full_early)
+ONE(daedalus_items_vp9_lpf16_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf16_high_h__vector_full_early)
+ONE(daedalus_items_vp9_lpf16_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10293,10 +10293,10 @@ ONE(daedalus_items_vp9_lpf16_high_h__vector_full_early)
 ONE(daedalus_items_vp9_lpf16_high_v)
 ONE(daedalus_items_vp9_lpf16_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf16_high_v__neon_full_early)
+ONE(daedalus_items_vp9_lpf16_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf16_high_v__vector_full_early)
+ONE(daedalus_items_vp9_lpf16_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10316,10 +10316,10 @@ ONE(daedalus_items_vp9_lpf16_v__vector_full_branch_early)
 ONE(daedalus_items_vp9_lpf44_h)
 ONE(daedalus_items_vp9_lpf44_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf44_h__neon_full)
+ONE(daedalus_items_vp9_lpf44_h__neon_full_r2_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf44_h__vector_full)
+ONE(daedalus_items_vp9_lpf44_h__vector_full_r2_early)
 #endif
 #undef ONE
 
@@ -10327,10 +10327,10 @@ ONE(daedalus_items_vp9_lpf44_h__vector_full)
 ONE(daedalus_items_vp9_lpf44_high_h)
 ONE(daedalus_items_vp9_lpf44_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf44_high_h__neon_full)
+ONE(daedalus_items_vp9_lpf44_high_h__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf44_high_h__vector_full)
+ONE(daedalus_items_vp9_lpf44_high_h__vector_full_early)
 #endif
 #undef ONE
 
@@ -10338,10 +10338,10 @@ ONE(daedalus_items_vp9_lpf44_high_h__vector_full)
 ONE(daedalus_items_vp9_lpf44_high_v)
 ONE(daedalus_items_vp9_lpf44_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf44_high_v__neon_full)
+ONE(daedalus_items_vp9_lpf44_high_v__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf44_high_v__vector_full)
+ONE(daedalus_items_vp9_lpf44_high_v__vector_full_early)
 #endif
 #undef ONE
 
@@ -10349,10 +10349,10 @@ ONE(daedalus_items_vp9_lpf44_high_v__vector_full)
 ONE(daedalus_items_vp9_lpf44_v)
 ONE(daedalus_items_vp9_lpf44_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf44_v__neon_full)
+ONE(daedalus_items_vp9_lpf44_v__neon_full_r2_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf44_v__vector_full)
+ONE(daedalus_items_vp9_lpf44_v__vector_full_r2_early)
 #endif
 #undef ONE
 
@@ -10360,10 +10360,10 @@ ONE(daedalus_items_vp9_lpf44_v__vector_full)
 ONE(daedalus_items_vp9_lpf48_h)
 ONE(daedalus_items_vp9_lpf48_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf48_h__neon_full)
+ONE(daedalus_items_vp9_lpf48_h__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf48_h__vector_full)
+ONE(daedalus_items_vp9_lpf48_h__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10371,10 +10371,10 @@ ONE(daedalus_items_vp9_lpf48_h__vector_full)
 ONE(daedalus_items_vp9_lpf48_high_h)
 ONE(daedalus_items_vp9_lpf48_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf48_high_h__neon_full)
+ONE(daedalus_items_vp9_lpf48_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf48_high_h__vector_full)
+ONE(daedalus_items_vp9_lpf48_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10382,10 +10382,10 @@ ONE(daedalus_items_vp9_lpf48_high_h__vector_full)
 ONE(daedalus_items_vp9_lpf48_high_v)
 ONE(daedalus_items_vp9_lpf48_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf48_high_v__neon_full)
+ONE(daedalus_items_vp9_lpf48_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf48_high_v__vector_full)
+ONE(daedalus_items_vp9_lpf48_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10393,10 +10393,10 @@ ONE(daedalus_items_vp9_lpf48_high_v__vector_full)
 ONE(daedalus_items_vp9_lpf48_v)
 ONE(daedalus_items_vp9_lpf48_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf48_v__neon_full)
+ONE(daedalus_items_vp9_lpf48_v__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf48_v__vector_full)
+ONE(daedalus_items_vp9_lpf48_v__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10452,10 +10452,10 @@ ONE(daedalus_items_vp9_lpf4_v__vector_full_early)
 ONE(daedalus_items_vp9_lpf84_h)
 ONE(daedalus_items_vp9_lpf84_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf84_h__neon_full)
+ONE(daedalus_items_vp9_lpf84_h__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf84_h__vector_full)
+ONE(daedalus_items_vp9_lpf84_h__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10463,10 +10463,10 @@ ONE(daedalus_items_vp9_lpf84_h__vector_full)
 ONE(daedalus_items_vp9_lpf84_high_h)
 ONE(daedalus_items_vp9_lpf84_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf84_high_h__neon_full)
+ONE(daedalus_items_vp9_lpf84_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf84_high_h__vector_full)
+ONE(daedalus_items_vp9_lpf84_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10474,10 +10474,10 @@ ONE(daedalus_items_vp9_lpf84_high_h__vector_full)
 ONE(daedalus_items_vp9_lpf84_high_v)
 ONE(daedalus_items_vp9_lpf84_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf84_high_v__neon_full)
+ONE(daedalus_items_vp9_lpf84_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf84_high_v__vector_full)
+ONE(daedalus_items_vp9_lpf84_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10485,10 +10485,10 @@ ONE(daedalus_items_vp9_lpf84_high_v__vector_full)
 ONE(daedalus_items_vp9_lpf84_v)
 ONE(daedalus_items_vp9_lpf84_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf84_v__neon_full)
+ONE(daedalus_items_vp9_lpf84_v__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf84_v__vector_full)
+ONE(daedalus_items_vp9_lpf84_v__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10496,10 +10496,10 @@ ONE(daedalus_items_vp9_lpf84_v__vector_full)
 ONE(daedalus_items_vp9_lpf88_h)
 ONE(daedalus_items_vp9_lpf88_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf88_h__neon_full)
+ONE(daedalus_items_vp9_lpf88_h__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf88_h__vector_full)
+ONE(daedalus_items_vp9_lpf88_h__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10507,10 +10507,10 @@ ONE(daedalus_items_vp9_lpf88_h__vector_full)
 ONE(daedalus_items_vp9_lpf88_high_h)
 ONE(daedalus_items_vp9_lpf88_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf88_high_h__neon_full)
+ONE(daedalus_items_vp9_lpf88_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf88_high_h__vector_full)
+ONE(daedalus_items_vp9_lpf88_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10518,10 +10518,10 @@ ONE(daedalus_items_vp9_lpf88_high_h__vector_full)
 ONE(daedalus_items_vp9_lpf88_high_v)
 ONE(daedalus_items_vp9_lpf88_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf88_high_v__neon_full)
+ONE(daedalus_items_vp9_lpf88_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf88_high_v__vector_full)
+ONE(daedalus_items_vp9_lpf88_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10529,10 +10529,10 @@ ONE(daedalus_items_vp9_lpf88_high_v__vector_full)
 ONE(daedalus_items_vp9_lpf88_v)
 ONE(daedalus_items_vp9_lpf88_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf88_v__neon_full)
+ONE(daedalus_items_vp9_lpf88_v__neon_full_r2_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf88_v__vector_full)
+ONE(daedalus_items_vp9_lpf88_v__vector_full_r2_branch_early)
 #endif
 #undef ONE
 
@@ -10552,10 +10552,10 @@ ONE(daedalus_items_vp9_lpf8_h__vector_full_branch_early)
 ONE(daedalus_items_vp9_lpf8_high_h)
 ONE(daedalus_items_vp9_lpf8_high_h__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf8_high_h__neon_full_early)
+ONE(daedalus_items_vp9_lpf8_high_h__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf8_high_h__vector_full_early)
+ONE(daedalus_items_vp9_lpf8_high_h__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -10563,10 +10563,10 @@ ONE(daedalus_items_vp9_lpf8_high_h__vector_full_early)
 ONE(daedalus_items_vp9_lpf8_high_v)
 ONE(daedalus_items_vp9_lpf8_high_v__c_full)
 #if DAEDALUS_HAVE_NEON
-ONE(daedalus_items_vp9_lpf8_high_v__neon_full_early)
+ONE(daedalus_items_vp9_lpf8_high_v__neon_full_branch_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
-ONE(daedalus_items_vp9_lpf8_high_v__vector_full_early)
+ONE(daedalus_items_vp9_lpf8_high_v__vector_full_branch_early)
 #endif
 #undef ONE
 
@@ -13821,36 +13821,42 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_iwht4__neon_full_x2, NULL },
   { "daedalus_vp9_iwht4_high__neon_full_x2", call_daedalus_items_vp9_iwht4_high__neon_full_x2,
       call_daedalus_clearing_items_vp9_iwht4_high__neon_full_x2, NULL },
-  { "daedalus_vp9_lpf1616_h__neon_full", call_daedalus_items_vp9_lpf1616_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf1616_high_h__neon_full", call_daedalus_items_vp9_lpf1616_high_h__neon_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf1616_high_v__neon_full", call_daedalus_items_vp9_lpf1616_high_v__neon_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf1616_v__neon_full", call_daedalus_items_vp9_lpf1616_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf1616_h__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf1616_h__neon_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf1616_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf1616_high_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_v__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf1616_v__neon_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_h__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_h__neon_full_early", call_daedalus_items_vp9_lpf16_h__neon_full_early,
       NULL, NULL },
-  { "daedalus_vp9_lpf16_high_h__neon_full_early",
-      call_daedalus_items_vp9_lpf16_high_h__neon_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_high_v__neon_full_early",
-      call_daedalus_items_vp9_lpf16_high_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf16_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf16_high_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__neon_full_early", call_daedalus_items_vp9_lpf16_v__neon_full_early,
       NULL, NULL },
-  { "daedalus_vp9_lpf44_h__neon_full", call_daedalus_items_vp9_lpf44_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf44_high_h__neon_full", call_daedalus_items_vp9_lpf44_high_h__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf44_high_v__neon_full", call_daedalus_items_vp9_lpf44_high_v__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf44_v__neon_full", call_daedalus_items_vp9_lpf44_v__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf48_h__neon_full", call_daedalus_items_vp9_lpf48_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf48_high_h__neon_full", call_daedalus_items_vp9_lpf48_high_h__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf48_high_v__neon_full", call_daedalus_items_vp9_lpf48_high_v__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf48_v__neon_full", call_daedalus_items_vp9_lpf48_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf44_h__neon_full_r2_early",
+      call_daedalus_items_vp9_lpf44_h__neon_full_r2_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_h__neon_full_early",
+      call_daedalus_items_vp9_lpf44_high_h__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_v__neon_full_early",
+      call_daedalus_items_vp9_lpf44_high_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_v__neon_full_r2_early",
+      call_daedalus_items_vp9_lpf44_v__neon_full_r2_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_h__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf48_h__neon_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf48_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf48_high_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_v__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf48_v__neon_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
       NULL },
   { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
@@ -13863,25 +13869,29 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL, NULL },
   { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL, NULL },
-  { "daedalus_vp9_lpf84_h__neon_full", call_daedalus_items_vp9_lpf84_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf84_high_h__neon_full", call_daedalus_items_vp9_lpf84_high_h__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf84_high_v__neon_full", call_daedalus_items_vp9_lpf84_high_v__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf84_v__neon_full", call_daedalus_items_vp9_lpf84_v__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf88_h__neon_full", call_daedalus_items_vp9_lpf88_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf88_high_h__neon_full", call_daedalus_items_vp9_lpf88_high_h__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf88_high_v__neon_full", call_daedalus_items_vp9_lpf88_high_v__neon_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf88_v__neon_full", call_daedalus_items_vp9_lpf88_v__neon_full, NULL, NULL },
+  { "daedalus_vp9_lpf84_h__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf84_h__neon_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf84_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf84_high_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_v__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf84_v__neon_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_h__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf88_h__neon_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf88_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf88_high_v__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_v__neon_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf88_v__neon_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL, NULL },
-  { "daedalus_vp9_lpf8_high_h__neon_full_early",
-      call_daedalus_items_vp9_lpf8_high_h__neon_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf8_high_v__neon_full_early",
-      call_daedalus_items_vp9_lpf8_high_v__neon_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_h__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf8_high_h__neon_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_v__neon_full_branch_early",
+      call_daedalus_items_vp9_lpf8_high_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL, NULL },
@@ -14656,34 +14666,38 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_iwht4__vector_full_x2, NULL },
   { "daedalus_vp9_iwht4_high__vector_full_x2", call_daedalus_items_vp9_iwht4_high__vector_full_x2,
       call_daedalus_clearing_items_vp9_iwht4_high__vector_full_x2, NULL },
-  { "daedalus_vp9_lpf1616_h__vector_full", call_daedalus_items_vp9_lpf1616_h__vector_full, NULL,
-      NULL },
-  { "daedalus_vp9_lpf1616_high_h__vector_full",
-      call_daedalus_items_vp9_lpf1616_high_h__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf1616_high_v__vector_full",
-      call_daedalus_items_vp9_lpf1616_high_v__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf1616_v__vector_full", call_daedalus_items_vp9_lpf1616_v__vector_full, NULL,
-      NULL },
+  { "daedalus_vp9_lpf1616_h__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf1616_h__vector_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf1616_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf1616_high_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf1616_v__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf1616_v__vector_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_h__vector_full_branch_early",
       call_daedalus_items_vp9_lpf16_h__vector_full_branch_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_high_h__vector_full_early",
-      call_daedalus_items_vp9_lpf16_high_h__vector_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_high_v__vector_full_early",
-      call_daedalus_items_vp9_lpf16_high_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf16_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf16_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf16_high_v__vector_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__vector_full_branch_early",
       call_daedalus_items_vp9_lpf16_v__vector_full_branch_early, NULL, NULL },
-  { "daedalus_vp9_lpf44_h__vector_full", call_daedalus_items_vp9_lpf44_h__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf44_high_h__vector_full", call_daedalus_items_vp9_lpf44_high_h__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf44_high_v__vector_full", call_daedalus_items_vp9_lpf44_high_v__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf44_v__vector_full", call_daedalus_items_vp9_lpf44_v__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf48_h__vector_full", call_daedalus_items_vp9_lpf48_h__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf48_high_h__vector_full", call_daedalus_items_vp9_lpf48_high_h__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf48_high_v__vector_full", call_daedalus_items_vp9_lpf48_high_v__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf48_v__vector_full", call_daedalus_items_vp9_lpf48_v__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf44_h__vector_full_r2_early",
+      call_daedalus_items_vp9_lpf44_h__vector_full_r2_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_h__vector_full_early",
+      call_daedalus_items_vp9_lpf44_high_h__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_high_v__vector_full_early",
+      call_daedalus_items_vp9_lpf44_high_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf44_v__vector_full_r2_early",
+      call_daedalus_items_vp9_lpf44_v__vector_full_r2_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_h__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf48_h__vector_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf48_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf48_high_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf48_v__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf48_v__vector_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
       NULL, NULL },
   { "daedalus_vp9_lpf4_high_h__vector_full_early",
@@ -14692,24 +14706,28 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_items_vp9_lpf4_high_v__vector_full_early, NULL, NULL },
   { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
       NULL, NULL },
-  { "daedalus_vp9_lpf84_h__vector_full", call_daedalus_items_vp9_lpf84_h__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf84_high_h__vector_full", call_daedalus_items_vp9_lpf84_high_h__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf84_high_v__vector_full", call_daedalus_items_vp9_lpf84_high_v__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf84_v__vector_full", call_daedalus_items_vp9_lpf84_v__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf88_h__vector_full", call_daedalus_items_vp9_lpf88_h__vector_full, NULL, NULL },
-  { "daedalus_vp9_lpf88_high_h__vector_full", call_daedalus_items_vp9_lpf88_high_h__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf88_high_v__vector_full", call_daedalus_items_vp9_lpf88_high_v__vector_full,
-      NULL, NULL },
-  { "daedalus_vp9_lpf88_v__vector_full", call_daedalus_items_vp9_lpf88_v__vector_full, NULL, NULL },
+  { "daedalus_vp9_lpf84_h__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf84_h__vector_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf84_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf84_high_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf84_v__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf84_v__vector_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_h__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf88_h__vector_full_r2_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf88_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf88_high_v__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf88_v__vector_full_r2_branch_early",
+      call_daedalus_items_vp9_lpf88_v__vector_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_h__vector_full_branch_early",
       call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL, NULL },
-  { "daedalus_vp9_lpf8_high_h__vector_full_early",
-      call_daedalus_items_vp9_lpf8_high_h__vector_full_early, NULL, NULL },
-  { "daedalus_vp9_lpf8_high_v__vector_full_early",
-      call_daedalus_items_vp9_lpf8_high_v__vector_full_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_h__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf8_high_h__vector_full_branch_early, NULL, NULL },
+  { "daedalus_vp9_lpf8_high_v__vector_full_branch_early",
+      call_daedalus_items_vp9_lpf8_high_v__vector_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf8_v__vector_full_branch_early",
       call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL, NULL },
   { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL,
@@ -15045,7 +15063,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e4e50bfb6a116868",
+  .generator = "f1a0ee51a94fbc2f",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -8,6 +8,7 @@ import click
 from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.cli.count_clips import count_clips
 from daedalus.generator.measure import count, count_cases, count_items
 
 
@@ -22,15 +23,23 @@ from daedalus.generator.measure import count, count_cases, count_items
 )
 @click.option("--items", "many", is_flag=True,
               help="Instead, what 1 to 1000 items execute by each way to do many.")  # fmt: skip
+@click.option("--clips", "of_clips", is_flag=True,
+              help="Instead, what decoding whole clips executes, family by family.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kernels: tuple[str, ...], cc: str, many: bool, as_json: bool) -> None:
+def command(kernels: tuple[str, ...], cc: str, many: bool, of_clips: bool, as_json: bool) -> None:
     """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
     Those are the oracles' of tools/oracles.toml. Without KERNELS, all that have a case in
     tools/count/cases.toml. Exit code 1 when a hand-written function does not execute the recorded
     number (then the comparison is with another one), when one of ours leaves other pixels, or
     when it executes more than the case's bar.
+
+    With --clips, KERNELS are names of clips (docs/neon-model.md). Exit code 1 when a decode
+    executes more with our functions than with the decoder's own.
     """
+    if of_clips:
+        count_clips(kernels, as_json=as_json)
+        return
     if many:
         _count_items(kernels, cc == "clang", as_json=as_json)
         return

@@ -17,7 +17,8 @@ from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, find
-from daedalus.generator.verify import stale, stream, stream_qpu
+from daedalus.generator.verify import damage, stale, stream, stream_qpu
+from daedalus.generator.verify import timed as timed_decodes
 from daedalus.generator.verify.crosscheck import program
 
 
@@ -49,6 +50,30 @@ from daedalus.generator.verify.crosscheck import program
     is_flag=True,
     help="Faults in functions of those kernels alone that `check` compares on that day.",
 )
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Decode by so many threads as well, frames side by side, then parts of one.",
+)
+@click.option(
+    "--damaged",
+    type=click.IntRange(min=1),
+    help="Instead, clips in IVF files that are damaged, so many, under sanitizers.",
+)
+@click.option(
+    "--timed",
+    type=click.IntRange(min=1),
+    help="Instead, time decoding clips in IVF files on this machine, so often.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="With --damaged: what is damaged.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     file: Path | None,
@@ -58,6 +83,10 @@ def command(
     frames: int | None,
     faults: str | None,
     sample: bool,
+    threads: int,
+    damaged: int | None,
+    timed: int | None,
+    seed: int,
     as_json: bool,
 ) -> None:
     """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
@@ -71,6 +100,16 @@ def command(
     With --substrate qpu the functions run on Vulkan devices, one item a dispatch: correct, though
     slow. Without FILE a few frames of 176x144 are decoded.
     """
+    if damaged is not None:
+        if file is not None or substrate == "qpu":
+            raise UserError("--damaged decodes clips on the CPU", "leave FILE and --substrate out")
+        _damaged(damaged, seed, as_json)
+        return
+    if timed is not None:
+        if file is not None or substrate == "qpu":
+            raise UserError("--timed decodes clips on the CPU", "leave FILE and --substrate out")
+        _timed(timed, as_json)
+        return
     if substrate == "qpu":
         if target is not None:
             raise UserError(
@@ -100,7 +139,7 @@ def command(
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
     with progress(made, quiet=as_json) as shown:
         spoiled = {e.kernel.id for e in (stale.sample(load()) if sample else load())}
-        report = _run(file, targets, frames, faults_in, spoiled, shown)
+        report = _run(file, targets, frames, faults_in, spoiled, threads, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:
@@ -117,22 +156,67 @@ def command(
 
 def _run(
     file: Path | None, targets: list[str], frames: int | None, faults_in: Sequence[str],
-    spoiled: Set[str], shown: Shown,
+    spoiled: Set[str], threads: int, shown: Shown,
 ) -> stream.Report:  # fmt: skip
     if file is not None:
         decoder, clip = clips.import_clip(file)
         return stream.check(
             decoder, [clip], targets, limit=frames, need_all=False, faults_in=faults_in,
-            spoiled=spoiled,
+            spoiled=spoiled, threads=threads,
         )  # fmt: skip
     report = stream.Report()
     for decoder in clips.decoders():
         made = [clips.make_clip(decoder, c) for c in decoder.clips]
         report.add(
-            stream.check(decoder, made, targets, limit=frames, faults_in=faults_in, spoiled=spoiled)
+            stream.check(
+                decoder,
+                made,
+                targets,
+                limit=frames,
+                faults_in=faults_in,
+                spoiled=spoiled,
+                threads=threads,
+            )
         )
         shown.advance(len(targets))
     return report
+
+
+def _timed(rounds: int, as_json: bool) -> None:
+    with progress(quiet=as_json):
+        (decoder,) = damage.decoders()
+        made = [clips.make_clip(decoder, c) for c in decoder.clips]
+        rows = timed_decodes.measure(decoder, made, rounds)
+    share = timed_decodes.share(rows)
+    if as_json:
+        found = [{"clip": r.clip.name, **r.ms, "counts": r.counts} for r in rows]
+        print(json.dumps({"ms": found, "share": share}, indent=2))
+        return
+    print_table(
+        ("clip", *timed_decodes.WAYS, "counts"),
+        [
+            (r.clip.name, *(f"{ms:.1f}" for ms in r.ms.values()), "yes" if r.counts else "")
+            for r in rows
+        ],
+    )
+    if share is not None:
+        print(f"ours save {share:.2f} of what assembly saves, in the clips that count")
+
+
+def _damaged(count: int, seed: int, as_json: bool) -> None:
+    with progress(quiet=as_json):
+        (decoder,) = damage.decoders()
+        made = [clips.make_clip(decoder, c) for c in decoder.clips]
+        found = damage.check(decoder, made, count, seed)
+    frames = {kind: found.frames[kind] for kind in ("portable", "assembly", "neither")}
+    if as_json:
+        print(json.dumps({"clips": found.clips, "refused": found.refused, **frames,
+                          "failures": found.failures}, indent=2))  # fmt: skip
+    else:
+        print_table(("clips", "packets refused", "frames as portable C's", "as the assembly's",
+                     "as neither's, by coefficients out of range"),
+                    [(found.clips, found.refused, *frames.values())])  # fmt: skip
+    fail(found.failures)
 
 
 def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bool) -> None:

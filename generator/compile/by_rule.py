@@ -87,9 +87,9 @@ def _vectors(f: Facts, name: str) -> Iterator[Slot]:
 
 
 def _lanes_filled(f: Facts, options: Options) -> Options:
-    """Items, else rows, side by side as long as they fit one register; early exits where some."""
-    early = options.with_choice("early_out", True)
-    options = early if f.guarded(early) else options
+    """Items, else rows, side by side as long as they fit one register."""
+    if guarded := _guarded(f, options.with_choice("early_out", True)):
+        return guarded
     if f.together(options_of(options.target, options.class_name)):
         fit = [x for x in ITEMS if f.lanes(options.with_choice("items", x)) <= _VECTOR]
         return options.with_choice("items", max(fit, default=1))
@@ -98,6 +98,17 @@ def _lanes_filled(f: Facts, options: Options) -> Options:
         if f.lanes(more) <= _VECTOR and f.rows_change(more):
             return more
     return options
+
+
+def _guarded(f: Facts, options: Options) -> Options | None:
+    """Early exits, and branches where there are some: of so many rows that one register holds their
+    samples, else of as few as have an exit in common. None where none have."""
+    ways = [w for r in ROWS if f.guarded(w := options.with_choice("rows", r)) and f.rows_change(w)]
+    fit = [w for w in ways if f.lanes(w) * f.sample_bytes() <= 2 * _VECTOR]
+    chosen = next(iter([*fit[::-1], *ways]), None)
+    if chosen is None or not f.branches(chosen):
+        return chosen
+    return chosen.with_choice("branch", True)
 
 
 def _shaders(f: Facts, name: str) -> Iterator[Slot]:

@@ -21,6 +21,8 @@ from daedalus.generator.targets.qpu.lines import shared
 from daedalus.generator.targets.qpu.machine import LANES
 from daedalus.generator.targets.qpu.select import makes_pairs, select_for
 
+_SEVERAL = 3  # values, from which a test and a jump are worth it
+
 T = TypeVar("T")
 Shape = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # of every stage, axes and vector axes
 
@@ -76,7 +78,7 @@ class Facts:
 
     def guarded(self, options: Options) -> bool:
         """Whether the stores of the last stage share a condition."""
-        bare = _only(options, "early_out")
+        bare = _only(options, "early_out", "rows")
 
         def find() -> bool:
             stages = self.after(bare, "guard").stages
@@ -116,6 +118,25 @@ class Facts:
             return max((Lanes(s, 1).padded for s in stages), default=4)
 
         return self._once(("lanes", bare), find) * int(options.choice("items"))
+
+    def sample_bytes(self) -> int:
+        """Of what planes hold, the most."""
+        planes = [b for b in self.kernel.buffers if b.kind == "plane"]
+        return max((b.dtype.bytes for b in planes if b.dtype is not None), default=1)
+
+    def branches(self, options: Options) -> bool:
+        """Whether several values come from elsewhere under one condition beside the guard."""
+        bare = _only(options, "early_out", "rows")
+
+        def find() -> bool:
+            stages = self.after(bare, "select_old").stages
+            masks = Counter(
+                n.args[0] for s in stages for n in s.nodes()
+                if n.op is Op.SELECT and n.args[0] is not s.guard
+            )  # fmt: skip
+            return max(masks.values(), default=0) >= _SEVERAL
+
+        return self._once(("branches", bare), find)
 
     def selects(self, options: Options) -> bool:
         """Whether some values are chosen among others by a condition."""

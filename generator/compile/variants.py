@@ -26,6 +26,7 @@ from daedalus.generator.targets.glsl.emit import Choices, Shader
 from daedalus.generator.targets.glsl.emit import emit as emit_glsl
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
+from daedalus.generator.targets.neon.tall import emit_tall
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.qpu.emit import Emitted
 from daedalus.generator.targets.qpu.emit import emit as emit_qpu
@@ -212,7 +213,16 @@ def make_variant(
     name = variant_name(kernel.id, options)
     emitted = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
     bodies = [shell.named(b, name.removeprefix("daedalus_")) for b in emitted]
-    written = "\n".join(line for b in bodies for line in b.every_line)
+    tall_body = None
+    if rows and vectors:
+        found = emit_tall(lowered, kernel.param(rows).hi, vectors)
+        tall_body = found and shell.named(found, name.removeprefix("daedalus_"))
+        if tall_body is not None:  # one item is one of several
+            (one,) = bodies
+            call = f"{tall_body.name}({', '.join([*shell.item_call(lowered), '1'])});"
+            bodies = [replace(one, lines=(call,), panel=None)]
+    of_all = [*bodies, *([] if tall_body is None else [tall_body])]
+    written = "\n".join(line for b in of_all for line in b.every_line)
     loops = any(s.loops for s in lowered.stages)
     headers = tuple(vectors.headers(written, in_order=loops)) if vectors else ()
     single = next((b for b in bodies if b.items == 1), None)
@@ -253,7 +263,7 @@ def make_variant(
         clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
         clearing_arguments=writable(kernel, shell.item_arguments(kernel)),
         clearing=clear,
-        tall=_tall(kernel, lowered, rows) if rows else None,
+        tall=_tall(kernel, lowered, rows, tall_body) if rows else None,
         tall_name=name.replace("daedalus_", "daedalus_tall_", 1),
         items_name=name.replace("daedalus_", "daedalus_items_", 1),
         items_arguments=shell.items_arguments(kernel),
@@ -283,10 +293,11 @@ def make_variant(
     )  # fmt: skip
 
 
-def _tall(kernel: Kernel, lowered: Kernel, rows: str) -> dict[str, list[str]]:
+def _tall(kernel: Kernel, lowered: Kernel, rows: str, own: shell.Body | None) -> dict[str, object]:
     """The function for items one below the other, as far as the kernel decides it."""
     most = kernel.param(rows).hi
     return {
+        "body": own,
         "arguments": shell.tall_arguments(kernel, rows),
         "unused": shell.unused_tall_arguments(kernel, lowered, rows),
         "call": shell.tall_call(lowered, rows, most),

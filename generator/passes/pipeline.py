@@ -102,7 +102,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         if options.choice("items") == 1:
             chosen += [("panels", cut_panels), ("divide", divide_stages), ("loops", loop_lanes)]
         chosen.append(("tile", _With(choose_vectors, options.choice("rows"))))
-        chosen.append(("unroll", unroll_outer))
+        chosen.append(("unroll", _With(unroll_outer, options.choice("early_out"))))
         if options.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen += [

@@ -6,11 +6,18 @@ from itertools import product
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, Store
+from daedalus.generator.passes.guard import find_guard
 
 
-def unroll_outer(kernel: Kernel) -> Kernel:
+def unroll_outer(kernel: Kernel, early: bool = False) -> Kernel:
     """`kernel` whose stages have their vector's axes, and before these the loops that must stay:
-    those whose extent varies."""
+    those whose extent varies, and with `early` those of which each turn can end early."""
+    if early:
+        *before, last = find_guard(kernel).stages
+        if last.guard is not None:
+            outer = last.dims[: len(last.dims) - last.vector]
+            last = replace(kernel.stages[-1], loops=tuple(a for a, _ in outer))
+            kernel = replace(kernel, stages=(*before, last))
     stages = []
     for stage in kernel.stages:
         outer = stage.dims[: len(stage.dims) - stage.vector]

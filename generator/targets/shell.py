@@ -2,7 +2,7 @@
 """What every C-like variant shares: argument lists, tables, and how a batch walks its items."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Panels, Table
@@ -117,10 +117,12 @@ _LATER = re.compile(r"(\w+) = ")
 _WORD = re.compile(r"\w+")
 
 
-def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
+def body(
+    kernel: Kernel, items: int, name: str, lines: list[str], live: Collection[str] = ()
+) -> Body:
     """A body without the locals that nothing reads, such as registers of a tile, or of lanes that
-    a mask turned out to exclude."""
-    used: set[str] = set()
+    a mask turned out to exclude. `live` are those that a loop reads in its next turn."""
+    used: set[str] = set(live)
     kept: list[str] = []
     for line in reversed(lines):
         local = _LOCAL.match(line)
@@ -136,11 +138,11 @@ def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
     return Body(name, items, (*(f"(void){n};" for n in ignored), *reversed(kept)), arguments)
 
 
-def over_panels(kernel: Kernel, panels: Panels, panel: Body) -> Body:
-    """A body of one item that is done panel by panel."""
+def over_panels(kernel: Kernel, panels: Panels, panel: Body, more: tuple[str, ...] = ()) -> Body:
+    """A body of one item that is done panel by panel; `more` arguments are passed on."""
     lines = [
         f"for (int n_panel = 0; n_panel < {panels.count}; n_panel++) {{",
-        f"{panel.name}({', '.join(item_call(kernel))});",
+        f"{panel.name}({', '.join([*item_call(kernel), *more])});",
         *(f"{name} += {panels.lanes};" for name in panels.planes),
         "}",
     ]

@@ -131,6 +131,7 @@ def link(
     *,
     sources: Sequence[Path] = (),
     wrap: Sequence[str] = (),
+    flags: Sequence[str] = (),
     static: bool = True,
 ) -> Path:
     """Builds a stream program for a build of native.py, with further sources and wrapped names."""
@@ -150,7 +151,7 @@ def link(
         includes=[*native.library_includes(), folder()],
         system_includes=includes,
         libraries=[library, *archives],
-        flags=[*(f"-Wl,--wrap={w}" for w in (*wraps, *wrap)), "-ldl"],
+        flags=[*flags, *(f"-Wl,--wrap={w}" for w in (*wraps, *wrap)), "-ldl"],
         static=static,
     )
 
@@ -227,12 +228,14 @@ def check(
     library: Path | None = None,
     faults_in: Sequence[str] = TARGETS,
     spoiled: Set[str] | None = None,
+    threads: int = 1,
 ) -> Report:
     """Decodes the clips for every target and injects faults, in the programs of some targets.
 
     `spoiled` are the kernels whose functions get faults, all by default.
     With `need_all` a class of a function that no clip calls is a failure, otherwise only a clip
-    that calls nothing at all.
+    that calls nothing at all. With several `threads`, clips are also decoded by these, frames side
+    by side and parts of frames.
     """
     report = Report()
     options = ("--frames", str(limit)) if limit else ()
@@ -252,6 +255,14 @@ def check(
                 )  # fmt: skip
                 outcomes.append(outcome)
                 report.failures += judge(outcome, differing(theirs.frames, frames))
+            for sliced in ((), ("--slices",)) if threads > 1 else ():
+                more = ("--bare", "--threads", str(threads), *sliced)
+                runs = pool.map(lambda clip, p=program, o=more: p.decode(clip, *o), clips)
+                report.failures += [
+                    f"{clip.name}, {target}: {' '.join(more)} gives other frames"
+                    for clip, own, run in zip(clips, ours, runs, strict=True)
+                    if run.frames != own.frames
+                ]
             report.outcomes += outcomes
             report.failures += _uncalled(outcomes, target) if need_all else idle(outcomes)
             if target not in faults_in:

@@ -108,6 +108,7 @@ class _Program:
             "when": one.when or "1",
             "whole": table.whole,
             "slots": slots,
+            "places": sorted((p.slot, p.field.name) for p in stands),
             "occupants": {
                 a: [(p.slot, s) for p in stands for s in p.symbols(a)] for a in ("arm64", "amd64")
             },

@@ -5,35 +5,13 @@
  *   qemu-aarch64 -plugin ./plugin.so,out=FILE program ...
  *
  * writes the address of each, in the order of execution, to FILE: 64 bits, as this machine orders
- * bytes.  Debian ships no header of qemu's plugin interface; the few declarations it takes are
- * below (version 1 of the interface, qemu 4.2 to 8).
+ * bytes.
  */
 #include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uint64_t plugin_id;
-typedef struct qemu_plugin_tb qemu_plugin_tb;
-typedef struct qemu_plugin_insn qemu_plugin_insn;
-enum { READS_NO_REGISTERS = 0 };
-
-void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
-                                           void (*callback)(plugin_id, qemu_plugin_tb *));
-size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb *block);
-qemu_plugin_insn *qemu_plugin_tb_get_insn(const qemu_plugin_tb *block, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn *insn,
-                                            void (*callback)(unsigned int, void *), int flags,
-                                            void *user);
-void qemu_plugin_register_atexit_cb(plugin_id id, void (*callback)(plugin_id, void *), void *user);
-
-extern EXPORT int qemu_plugin_version;
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv);
+#include "qemu.h"
 
 static FILE *trace;
 

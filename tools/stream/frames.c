@@ -8,6 +8,9 @@
 #include <libavutil/mem.h>
 
 void stream_print_frame(long index, const stream_plane *planes, int n_planes) {
+  if (stream_quiet) {
+    return;
+  }
   static struct AVMD5 *md5;
   uint8_t digest[16];
   if (!md5 && !(md5 = av_md5_alloc())) {

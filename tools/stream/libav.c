@@ -11,6 +11,9 @@
 #include "stream.h"
 
 static void print_frame(const AVFrame *frame, long index) {
+  if (stream_quiet) {
+    return;
+  }
   static uint8_t *pixels;
   static int capacity;
   const int size = av_image_get_buffer_size(frame->format, frame->width, frame->height, 1);
@@ -30,15 +33,25 @@ static void print_frame(const AVFrame *frame, long index) {
   stream_print_frame(index, &(stream_plane){pixels, size, size, 1}, 1);
 }
 
+/* Ends the program, or tells what was refused. */
+static void refused(int error) {
+  if (!stream_goes_on) {
+    stream_fail(EXIT_DECODE, "decoding failed", av_err2str(error));
+  }
+  printf("error %s\n", av_err2str(error));
+}
+
 /* Takes every frame that is ready; returns how many there are now. */
 static long drain(AVCodecContext *decoder, AVFrame *frame, long count, long limit) {
   int error = 0;
-  while (count != limit && (error = avcodec_receive_frame(decoder, frame)) == 0) {
-    print_frame(frame, count++);
-    av_frame_unref(frame);
-  }
-  if (error < 0 && error != AVERROR(EAGAIN) && error != AVERROR_EOF) {
-    stream_fail(EXIT_DECODE, "decoding failed", av_err2str(error));
+  while (count != limit && error != AVERROR(EAGAIN) && error != AVERROR_EOF) {
+    error = avcodec_receive_frame(decoder, frame);
+    if (error == 0) {
+      print_frame(frame, count++);
+      av_frame_unref(frame);
+    } else if (error != AVERROR(EAGAIN) && error != AVERROR_EOF) {
+      refused(error);
+    }
   }
   return count;
 }
@@ -50,7 +63,7 @@ static void send(AVCodecContext *decoder, AVPacket *packet, const uint8_t *data,
   memcpy(packet->data, data, size);
   const int error = avcodec_send_packet(decoder, packet);
   if (error < 0) {
-    stream_fail(EXIT_DECODE, "decoding failed", av_err2str(error));
+    refused(error);
   }
   av_packet_unref(packet);
 }
@@ -60,7 +73,8 @@ static AVCodecContext *open_decoder(int reorder) {
   if (!decoder) {
     stream_fail(EXIT_DECODE, "out of memory", "");
   }
-  decoder->thread_count = 1;
+  decoder->thread_count = stream_threads;
+  decoder->thread_type = stream_in_slices ? FF_THREAD_SLICE : FF_THREAD_FRAME;
   if (reorder >= 0) {
     decoder->has_b_frames = reorder;
   }

@@ -2,11 +2,20 @@
 /*
  * main.c - decodes a file and prints the MD5 of every frame.
  *
- *   stream [--ours] [--fault FUNCTION:N] [--frames N] [--reorder N] FILE
+ *   stream [--ours|--bare|--portable] [--fault FUNCTION:N] [--frames N]
+ *          [--keep FIELD] [--reorder N] [--threads N] [--slices] [--quiet] [--go-on] FILE
  *
- * --ours puts daedalus' functions into the decoder; --fault spoils one pixel
+ * --ours puts daedalus' functions into the decoder; --bare does so as any
+ * program that links them would, and counts nothing; --portable puts the
+ * decoder's own portable functions there, and with --bare in front of ours;
+ * --keep FIELD leaves these in a field of the tables.  --threads N decodes by so many
+ * threads, frames side by side or, with --slices, parts of one.  --quiet
+ * prints no frames.  --go-on tells what the decoder refuses, and goes on
+ * behind it.  --fault spoils one pixel
  * of every Nth call's output of one of them.  Output, a fact a line:
  *   frame INDEX MD5      of the cropped planes, as FFmpeg's framemd5 computes it
+ *   error NAME           with --go-on: what the decoder said
+ *   spent NANOSECONDS    of the processor, by decoding
  *   slots GOOD           entries of the decoder's tables found where expected
  *   calls FUNCTION N CLASS
  *   through FUNCTION N WAY
@@ -15,13 +24,18 @@
  * Exit status: 0; 2 bad arguments or file; 3 decoding failed; 4 the decoder is
  * not the one this program knows; 5 the GPU (qpu.h) failed.
  */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime() */
+
 #include "stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-bool stream_replace;
+bool stream_replace, stream_bare, stream_portable, stream_quiet, stream_goes_on, stream_in_slices;
+const char *stream_kept;
+int stream_threads = 1;
 
 typedef struct options {
   const char *path;
@@ -52,6 +66,20 @@ static options parse(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--ours") == 0) {
       stream_replace = true;
+    } else if (strcmp(argv[i], "--bare") == 0) {
+      stream_bare = true;
+    } else if (strcmp(argv[i], "--portable") == 0) {
+      stream_portable = true;
+    } else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc) {
+      stream_kept = argv[++i];
+    } else if (strcmp(argv[i], "--quiet") == 0) {
+      stream_quiet = true;
+    } else if (strcmp(argv[i], "--go-on") == 0) {
+      stream_goes_on = true;
+    } else if (strcmp(argv[i], "--slices") == 0) {
+      stream_in_slices = true;
+    } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+      stream_threads = (int)strtol(argv[++i], NULL, 10);
     } else if (strcmp(argv[i], "--fault") == 0 && i + 1 < argc) {
       set_fault(argv[++i]);
     } else if (strcmp(argv[i], "--frames") == 0 && i + 1 < argc) {
@@ -66,17 +94,28 @@ static options parse(int argc, char **argv) {
   }
   if (!o.path) {
     stream_fail(EXIT_INPUT,
-                "usage: stream [--ours] [--fault FUNCTION:N] [--frames N] [--reorder N] FILE", "");
+                "usage: stream [--ours|--bare|--portable] [--keep FIELD] [--fault FUNCTION:N]"
+                " [--frames N] [--reorder N] [--threads N] [--slices] [--quiet] [--go-on] FILE",
+                "");
   }
   return o;
+}
+
+/* Nanoseconds of the processor that this process has had. */
+static uint64_t spent(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 int main(int argc, char **argv) {
   const options o = parse(argc, argv);
   stream_packets file = stream_open(o.path);
-  if (stream_decode(&file, o.frames, o.reorder) == 0) {
+  const uint64_t before = spent();
+  if (stream_decode(&file, o.frames, o.reorder) == 0 && !stream_goes_on) {
     stream_fail(EXIT_DECODE, o.path, "holds no frame");
   }
+  printf("spent %" PRIu64 "\n", spent() - before);
   stream_close(&file);
   printf("slots %u\n", stream_slots_good);
   stream_print_trapped();

@@ -45,8 +45,19 @@ typedef struct stream_function {
 extern stream_function stream_functions[];
 extern const size_t stream_n_functions;
 
-/* Set by main.c before decoding: whether the functions replace the stock ones. */
-extern bool stream_replace;
+/* Set by main.c before decoding: what fills the tables, if not the decoder alone: our functions,
+ * each call counted; ours as any program puts them there; the decoder's own portable functions. */
+extern bool stream_replace, stream_bare, stream_portable;
+
+/* A field of the tables whose pointers stay the decoder's beside ours; NULL: none. */
+extern const char *stream_kept;
+
+/* No digests of frames; errors are told, and decoding goes on. */
+extern bool stream_quiet, stream_goes_on;
+
+/* Threads that decode, 1 by default: frames side by side, or parts of one. */
+extern int stream_threads;
+extern bool stream_in_slices;
 
 /* Counts a call; returns whether its output is to be spoiled. */
 static inline bool stream_count(stream_function *function, int class_index, int way) {

@@ -2691,8 +2691,8 @@ void daedalus_clearing_items_vp9_iwht4_high(uint16_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_items_vp9_lpf1616_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_h__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf1616_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2703,8 +2703,8 @@ void daedalus_items_vp9_lpf1616(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
 
 void daedalus_items_vp9_lpf1616_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf1616_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2716,16 +2716,16 @@ void daedalus_items_vp9_lpf1616_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdif
 
 void daedalus_items_vp9_lpf1616_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf1616_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
 
 void daedalus_items_vp9_lpf1616_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf1616_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf1616_v__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf1616_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2743,8 +2743,8 @@ void daedalus_items_vp9_lpf16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_lpf16_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_h__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_h__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf16_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2756,8 +2756,8 @@ void daedalus_items_vp9_lpf16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
 
 void daedalus_items_vp9_lpf16_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_v__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_v__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf16_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf16_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf16_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2771,8 +2771,8 @@ void daedalus_items_vp9_lpf16_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
 
 void daedalus_items_vp9_lpf44_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_h__neon_full_r2_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_h__vector_full_r2_early,
       daedalus_items_vp9_lpf44_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2783,8 +2783,8 @@ void daedalus_items_vp9_lpf44(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_lpf44_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_h__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_h__vector_full_early,
       daedalus_items_vp9_lpf44_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2796,23 +2796,23 @@ void daedalus_items_vp9_lpf44_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
 
 void daedalus_items_vp9_lpf44_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_high_v__neon_full_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_high_v__vector_full_early,
       daedalus_items_vp9_lpf44_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
 
 void daedalus_items_vp9_lpf44_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf44_v__neon_full_r2_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf44_v__vector_full_r2_early,
       daedalus_items_vp9_lpf44_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf48_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_h__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf48_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2823,8 +2823,8 @@ void daedalus_items_vp9_lpf48(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_lpf48_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf48_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2836,16 +2836,16 @@ void daedalus_items_vp9_lpf48_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
 
 void daedalus_items_vp9_lpf48_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf48_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
 
 void daedalus_items_vp9_lpf48_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf48_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf48_v__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf48_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2889,8 +2889,8 @@ void daedalus_items_vp9_lpf4_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 
 void daedalus_items_vp9_lpf84_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_h__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf84_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2901,8 +2901,8 @@ void daedalus_items_vp9_lpf84(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_lpf84_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf84_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2914,23 +2914,23 @@ void daedalus_items_vp9_lpf84_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
 
 void daedalus_items_vp9_lpf84_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf84_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
 
 void daedalus_items_vp9_lpf84_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf84_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf84_v__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf84_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
 void daedalus_items_vp9_lpf88_h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_h__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_h__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf88_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2941,8 +2941,8 @@ void daedalus_items_vp9_lpf88(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_lpf88_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_h__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_h__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf88_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
@@ -2954,16 +2954,16 @@ void daedalus_items_vp9_lpf88_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
 
 void daedalus_items_vp9_lpf88_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf88_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta,
       meta_step);
 }
 
 void daedalus_items_vp9_lpf88_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_v__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_v__vector_full,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf88_v__neon_full_r2_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf88_v__vector_full_r2_branch_early,
       daedalus_items_vp9_lpf88_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2981,8 +2981,8 @@ void daedalus_items_vp9_lpf8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
 
 void daedalus_items_vp9_lpf8_high_h(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_h__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_h__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_h__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_h__vector_full_branch_early,
       daedalus_items_vp9_lpf8_high_h__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 
@@ -2993,8 +2993,8 @@ void daedalus_items_vp9_lpf8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t
 
 void daedalus_items_vp9_lpf8_high_v(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_v__neon_full_early,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_v__vector_full_early,
+  DAEDALUS_NEON_OR(daedalus_items_vp9_lpf8_high_v__neon_full_branch_early,
+      DAEDALUS_VECTORS_OR(daedalus_items_vp9_lpf8_high_v__vector_full_branch_early,
       daedalus_items_vp9_lpf8_high_v__c_full))(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 }
 

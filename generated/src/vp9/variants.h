@@ -2948,65 +2948,63 @@ extern const daedalus_gpu_code daedalus_vp9_lpf1616_h__glsl_full_p2_word_signs_e
     daedalus_vp9_lpf1616_h__glsl_full_p2, daedalus_vp9_lpf1616_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf1616_h__qpu_full_word_dot,
     daedalus_vp9_lpf1616_h__qpu_full_aside;
-daedalus_cpu_fn daedalus_vp9_lpf1616_h__neon_full, daedalus_vp9_lpf1616_h__vector_full,
-    daedalus_vp9_lpf1616_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_h__neon_full_r2_branch_early,
+    daedalus_vp9_lpf1616_h__vector_full_r2_branch_early, daedalus_vp9_lpf1616_h__c_full;
 typedef void daedalus_vp9_lpf1616_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf1616_h_item_fn daedalus_item_vp9_lpf1616_h__neon_full,
-    daedalus_item_vp9_lpf1616_h__vector_full, daedalus_item_vp9_lpf1616_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_h_item_fn daedalus_item_vp9_lpf1616_h__neon_full_r2_branch_early, daedalus_item_vp9_lpf1616_h__vector_full_r2_branch_early, daedalus_item_vp9_lpf1616_h__c_full;
 typedef void daedalus_vp9_lpf1616_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf1616_h_items_fn daedalus_items_vp9_lpf1616_h__neon_full,
-    daedalus_items_vp9_lpf1616_h__vector_full, daedalus_items_vp9_lpf1616_h__c_full;
+daedalus_vp9_lpf1616_h_items_fn daedalus_items_vp9_lpf1616_h__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf1616_h__vector_full_r2_branch_early, daedalus_items_vp9_lpf1616_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf1616_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf1616_high_h__glsl_full_p2,
     daedalus_vp9_lpf1616_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf1616_high_h__qpu_full_word,
     daedalus_vp9_lpf1616_high_h__qpu_full_aside;
-daedalus_cpu_fn daedalus_vp9_lpf1616_high_h__neon_full, daedalus_vp9_lpf1616_high_h__vector_full,
-    daedalus_vp9_lpf1616_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf1616_high_h__vector_full_branch_early, daedalus_vp9_lpf1616_high_h__c_full;
 typedef void daedalus_vp9_lpf1616_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_h_item_fn daedalus_item_vp9_lpf1616_high_h__neon_full,
-    daedalus_item_vp9_lpf1616_high_h__vector_full, daedalus_item_vp9_lpf1616_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_h_item_fn daedalus_item_vp9_lpf1616_high_h__neon_full_branch_early, daedalus_item_vp9_lpf1616_high_h__vector_full_branch_early, daedalus_item_vp9_lpf1616_high_h__c_full;
 typedef void daedalus_vp9_lpf1616_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf1616_high_h_items_fn daedalus_items_vp9_lpf1616_high_h__neon_full,
-    daedalus_items_vp9_lpf1616_high_h__vector_full, daedalus_items_vp9_lpf1616_high_h__c_full;
+daedalus_vp9_lpf1616_high_h_items_fn daedalus_items_vp9_lpf1616_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf1616_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf1616_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf1616_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf1616_high_v__glsl_full_p2,
     daedalus_vp9_lpf1616_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf1616_high_v__qpu_full_word,
     daedalus_vp9_lpf1616_high_v__qpu_full;
-daedalus_cpu_fn daedalus_vp9_lpf1616_high_v__neon_full, daedalus_vp9_lpf1616_high_v__vector_full,
-    daedalus_vp9_lpf1616_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf1616_high_v__vector_full_branch_early, daedalus_vp9_lpf1616_high_v__c_full;
 typedef void daedalus_vp9_lpf1616_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_v_item_fn daedalus_item_vp9_lpf1616_high_v__neon_full,
-    daedalus_item_vp9_lpf1616_high_v__vector_full, daedalus_item_vp9_lpf1616_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_high_v_item_fn daedalus_item_vp9_lpf1616_high_v__neon_full_branch_early, daedalus_item_vp9_lpf1616_high_v__vector_full_branch_early, daedalus_item_vp9_lpf1616_high_v__c_full;
 typedef void daedalus_vp9_lpf1616_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf1616_high_v_items_fn daedalus_items_vp9_lpf1616_high_v__neon_full,
-    daedalus_items_vp9_lpf1616_high_v__vector_full, daedalus_items_vp9_lpf1616_high_v__c_full;
+daedalus_vp9_lpf1616_high_v_items_fn daedalus_items_vp9_lpf1616_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf1616_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf1616_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf1616_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf1616_v__glsl_full_p2, daedalus_vp9_lpf1616_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf1616_v__qpu_full_word_dot,
     daedalus_vp9_lpf1616_v__qpu_full;
-daedalus_cpu_fn daedalus_vp9_lpf1616_v__neon_full, daedalus_vp9_lpf1616_v__vector_full,
-    daedalus_vp9_lpf1616_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf1616_v__neon_full_r2_branch_early,
+    daedalus_vp9_lpf1616_v__vector_full_r2_branch_early, daedalus_vp9_lpf1616_v__c_full;
 typedef void daedalus_vp9_lpf1616_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf1616_v_item_fn daedalus_item_vp9_lpf1616_v__neon_full,
-    daedalus_item_vp9_lpf1616_v__vector_full, daedalus_item_vp9_lpf1616_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf1616_v_item_fn daedalus_item_vp9_lpf1616_v__neon_full_r2_branch_early, daedalus_item_vp9_lpf1616_v__vector_full_r2_branch_early, daedalus_item_vp9_lpf1616_v__c_full;
 typedef void daedalus_vp9_lpf1616_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf1616_v_items_fn daedalus_items_vp9_lpf1616_v__neon_full,
-    daedalus_items_vp9_lpf1616_v__vector_full, daedalus_items_vp9_lpf1616_v__c_full;
+daedalus_vp9_lpf1616_v_items_fn daedalus_items_vp9_lpf1616_v__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf1616_v__vector_full_r2_branch_early, daedalus_items_vp9_lpf1616_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_h__glsl_full_p2, daedalus_vp9_lpf16_h__glsl_full_p4_word_signs_early;
@@ -3031,34 +3029,34 @@ extern const daedalus_gpu_code daedalus_vp9_lpf16_high_h__glsl_full_p2_word_sign
     daedalus_vp9_lpf16_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf16_high_h__qpu_full_word,
     daedalus_vp9_lpf16_high_h__qpu_full_aside;
-daedalus_cpu_fn daedalus_vp9_lpf16_high_h__neon_full_early,
-    daedalus_vp9_lpf16_high_h__vector_full_early, daedalus_vp9_lpf16_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf16_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf16_high_h__vector_full_branch_early, daedalus_vp9_lpf16_high_h__c_full;
 typedef void daedalus_vp9_lpf16_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_h_item_fn daedalus_item_vp9_lpf16_high_h__neon_full_early,
-    daedalus_item_vp9_lpf16_high_h__vector_full_early, daedalus_item_vp9_lpf16_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_h_item_fn daedalus_item_vp9_lpf16_high_h__neon_full_branch_early, daedalus_item_vp9_lpf16_high_h__vector_full_branch_early, daedalus_item_vp9_lpf16_high_h__c_full;
 typedef void daedalus_vp9_lpf16_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf16_high_h_items_fn daedalus_items_vp9_lpf16_high_h__neon_full_early,
-    daedalus_items_vp9_lpf16_high_h__vector_full_early, daedalus_items_vp9_lpf16_high_h__c_full;
+daedalus_vp9_lpf16_high_h_items_fn daedalus_items_vp9_lpf16_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf16_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf16_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_high_v__glsl_full_p2,
     daedalus_vp9_lpf16_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf16_high_v__qpu_full_word,
     daedalus_vp9_lpf16_high_v__qpu_full;
-daedalus_cpu_fn daedalus_vp9_lpf16_high_v__neon_full_early,
-    daedalus_vp9_lpf16_high_v__vector_full_early, daedalus_vp9_lpf16_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf16_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf16_high_v__vector_full_branch_early, daedalus_vp9_lpf16_high_v__c_full;
 typedef void daedalus_vp9_lpf16_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_v_item_fn daedalus_item_vp9_lpf16_high_v__neon_full_early,
-    daedalus_item_vp9_lpf16_high_v__vector_full_early, daedalus_item_vp9_lpf16_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf16_high_v_item_fn daedalus_item_vp9_lpf16_high_v__neon_full_branch_early, daedalus_item_vp9_lpf16_high_v__vector_full_branch_early, daedalus_item_vp9_lpf16_high_v__c_full;
 typedef void daedalus_vp9_lpf16_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf16_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf16_high_v_items_fn daedalus_items_vp9_lpf16_high_v__neon_full_early,
-    daedalus_items_vp9_lpf16_high_v__vector_full_early, daedalus_items_vp9_lpf16_high_v__c_full;
+daedalus_vp9_lpf16_high_v_items_fn daedalus_items_vp9_lpf16_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf16_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf16_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_v__glsl_full_p2, daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early;
@@ -3082,129 +3080,129 @@ extern const daedalus_gpu_code daedalus_vp9_lpf44_h__glsl_full_p4_word_signs_ear
     daedalus_vp9_lpf44_h__glsl_full_p4, daedalus_vp9_lpf44_h__glsl_full_p2_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf44_h__qpu_full_p4_word,
     daedalus_vp9_lpf44_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf44_h__neon_full, daedalus_vp9_lpf44_h__vector_full,
-    daedalus_vp9_lpf44_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf44_h__neon_full_r2_early,
+    daedalus_vp9_lpf44_h__vector_full_r2_early, daedalus_vp9_lpf44_h__c_full;
 typedef void daedalus_vp9_lpf44_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf44_h_item_fn daedalus_item_vp9_lpf44_h__neon_full,
-    daedalus_item_vp9_lpf44_h__vector_full, daedalus_item_vp9_lpf44_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_h_item_fn daedalus_item_vp9_lpf44_h__neon_full_r2_early,
+    daedalus_item_vp9_lpf44_h__vector_full_r2_early, daedalus_item_vp9_lpf44_h__c_full;
 typedef void daedalus_vp9_lpf44_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf44_h_items_fn daedalus_items_vp9_lpf44_h__neon_full,
-    daedalus_items_vp9_lpf44_h__vector_full, daedalus_items_vp9_lpf44_h__c_full;
+daedalus_vp9_lpf44_h_items_fn daedalus_items_vp9_lpf44_h__neon_full_r2_early,
+    daedalus_items_vp9_lpf44_h__vector_full_r2_early, daedalus_items_vp9_lpf44_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf44_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf44_high_h__glsl_full_p2,
     daedalus_vp9_lpf44_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf44_high_h__qpu_full_p4_word,
     daedalus_vp9_lpf44_high_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf44_high_h__neon_full, daedalus_vp9_lpf44_high_h__vector_full,
-    daedalus_vp9_lpf44_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf44_high_h__neon_full_early,
+    daedalus_vp9_lpf44_high_h__vector_full_early, daedalus_vp9_lpf44_high_h__c_full;
 typedef void daedalus_vp9_lpf44_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_h_item_fn daedalus_item_vp9_lpf44_high_h__neon_full,
-    daedalus_item_vp9_lpf44_high_h__vector_full, daedalus_item_vp9_lpf44_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_h_item_fn daedalus_item_vp9_lpf44_high_h__neon_full_early,
+    daedalus_item_vp9_lpf44_high_h__vector_full_early, daedalus_item_vp9_lpf44_high_h__c_full;
 typedef void daedalus_vp9_lpf44_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf44_high_h_items_fn daedalus_items_vp9_lpf44_high_h__neon_full,
-    daedalus_items_vp9_lpf44_high_h__vector_full, daedalus_items_vp9_lpf44_high_h__c_full;
+daedalus_vp9_lpf44_high_h_items_fn daedalus_items_vp9_lpf44_high_h__neon_full_early,
+    daedalus_items_vp9_lpf44_high_h__vector_full_early, daedalus_items_vp9_lpf44_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf44_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf44_high_v__glsl_full_p2,
     daedalus_vp9_lpf44_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf44_high_v__qpu_full_p4_word,
     daedalus_vp9_lpf44_high_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf44_high_v__neon_full, daedalus_vp9_lpf44_high_v__vector_full,
-    daedalus_vp9_lpf44_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf44_high_v__neon_full_early,
+    daedalus_vp9_lpf44_high_v__vector_full_early, daedalus_vp9_lpf44_high_v__c_full;
 typedef void daedalus_vp9_lpf44_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_v_item_fn daedalus_item_vp9_lpf44_high_v__neon_full,
-    daedalus_item_vp9_lpf44_high_v__vector_full, daedalus_item_vp9_lpf44_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_high_v_item_fn daedalus_item_vp9_lpf44_high_v__neon_full_early,
+    daedalus_item_vp9_lpf44_high_v__vector_full_early, daedalus_item_vp9_lpf44_high_v__c_full;
 typedef void daedalus_vp9_lpf44_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf44_high_v_items_fn daedalus_items_vp9_lpf44_high_v__neon_full,
-    daedalus_items_vp9_lpf44_high_v__vector_full, daedalus_items_vp9_lpf44_high_v__c_full;
+daedalus_vp9_lpf44_high_v_items_fn daedalus_items_vp9_lpf44_high_v__neon_full_early,
+    daedalus_items_vp9_lpf44_high_v__vector_full_early, daedalus_items_vp9_lpf44_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf44_v__glsl_full_p4_word_signs_early,
     daedalus_vp9_lpf44_v__glsl_full_p4, daedalus_vp9_lpf44_v__glsl_full_p2_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf44_v__qpu_full_p4_word,
     daedalus_vp9_lpf44_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf44_v__neon_full, daedalus_vp9_lpf44_v__vector_full,
-    daedalus_vp9_lpf44_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf44_v__neon_full_r2_early,
+    daedalus_vp9_lpf44_v__vector_full_r2_early, daedalus_vp9_lpf44_v__c_full;
 typedef void daedalus_vp9_lpf44_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf44_v_item_fn daedalus_item_vp9_lpf44_v__neon_full,
-    daedalus_item_vp9_lpf44_v__vector_full, daedalus_item_vp9_lpf44_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf44_v_item_fn daedalus_item_vp9_lpf44_v__neon_full_r2_early,
+    daedalus_item_vp9_lpf44_v__vector_full_r2_early, daedalus_item_vp9_lpf44_v__c_full;
 typedef void daedalus_vp9_lpf44_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf44_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf44_v_items_fn daedalus_items_vp9_lpf44_v__neon_full,
-    daedalus_items_vp9_lpf44_v__vector_full, daedalus_items_vp9_lpf44_v__c_full;
+daedalus_vp9_lpf44_v_items_fn daedalus_items_vp9_lpf44_v__neon_full_r2_early,
+    daedalus_items_vp9_lpf44_v__vector_full_r2_early, daedalus_items_vp9_lpf44_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf48_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf48_h__glsl_full_p2, daedalus_vp9_lpf48_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf48_h__qpu_full_p2_word_dot,
     daedalus_vp9_lpf48_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf48_h__neon_full, daedalus_vp9_lpf48_h__vector_full,
-    daedalus_vp9_lpf48_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf48_h__neon_full_r2_branch_early,
+    daedalus_vp9_lpf48_h__vector_full_r2_branch_early, daedalus_vp9_lpf48_h__c_full;
 typedef void daedalus_vp9_lpf48_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf48_h_item_fn daedalus_item_vp9_lpf48_h__neon_full,
-    daedalus_item_vp9_lpf48_h__vector_full, daedalus_item_vp9_lpf48_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_h_item_fn daedalus_item_vp9_lpf48_h__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf48_h__vector_full_r2_branch_early, daedalus_item_vp9_lpf48_h__c_full;
 typedef void daedalus_vp9_lpf48_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf48_h_items_fn daedalus_items_vp9_lpf48_h__neon_full,
-    daedalus_items_vp9_lpf48_h__vector_full, daedalus_items_vp9_lpf48_h__c_full;
+daedalus_vp9_lpf48_h_items_fn daedalus_items_vp9_lpf48_h__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf48_h__vector_full_r2_branch_early, daedalus_items_vp9_lpf48_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf48_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf48_high_h__glsl_full_p2,
     daedalus_vp9_lpf48_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf48_high_h__qpu_full_p2_word,
     daedalus_vp9_lpf48_high_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf48_high_h__neon_full, daedalus_vp9_lpf48_high_h__vector_full,
-    daedalus_vp9_lpf48_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf48_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf48_high_h__vector_full_branch_early, daedalus_vp9_lpf48_high_h__c_full;
 typedef void daedalus_vp9_lpf48_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_h_item_fn daedalus_item_vp9_lpf48_high_h__neon_full,
-    daedalus_item_vp9_lpf48_high_h__vector_full, daedalus_item_vp9_lpf48_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_h_item_fn daedalus_item_vp9_lpf48_high_h__neon_full_branch_early, daedalus_item_vp9_lpf48_high_h__vector_full_branch_early, daedalus_item_vp9_lpf48_high_h__c_full;
 typedef void daedalus_vp9_lpf48_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf48_high_h_items_fn daedalus_items_vp9_lpf48_high_h__neon_full,
-    daedalus_items_vp9_lpf48_high_h__vector_full, daedalus_items_vp9_lpf48_high_h__c_full;
+daedalus_vp9_lpf48_high_h_items_fn daedalus_items_vp9_lpf48_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf48_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf48_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf48_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf48_high_v__glsl_full_p2,
     daedalus_vp9_lpf48_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf48_high_v__qpu_full_p2_word,
     daedalus_vp9_lpf48_high_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf48_high_v__neon_full, daedalus_vp9_lpf48_high_v__vector_full,
-    daedalus_vp9_lpf48_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf48_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf48_high_v__vector_full_branch_early, daedalus_vp9_lpf48_high_v__c_full;
 typedef void daedalus_vp9_lpf48_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_v_item_fn daedalus_item_vp9_lpf48_high_v__neon_full,
-    daedalus_item_vp9_lpf48_high_v__vector_full, daedalus_item_vp9_lpf48_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_high_v_item_fn daedalus_item_vp9_lpf48_high_v__neon_full_branch_early, daedalus_item_vp9_lpf48_high_v__vector_full_branch_early, daedalus_item_vp9_lpf48_high_v__c_full;
 typedef void daedalus_vp9_lpf48_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf48_high_v_items_fn daedalus_items_vp9_lpf48_high_v__neon_full,
-    daedalus_items_vp9_lpf48_high_v__vector_full, daedalus_items_vp9_lpf48_high_v__c_full;
+daedalus_vp9_lpf48_high_v_items_fn daedalus_items_vp9_lpf48_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf48_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf48_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf48_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf48_v__glsl_full_p2, daedalus_vp9_lpf48_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf48_v__qpu_full_p2_word_dot,
     daedalus_vp9_lpf48_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf48_v__neon_full, daedalus_vp9_lpf48_v__vector_full,
-    daedalus_vp9_lpf48_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf48_v__neon_full_r2_branch_early,
+    daedalus_vp9_lpf48_v__vector_full_r2_branch_early, daedalus_vp9_lpf48_v__c_full;
 typedef void daedalus_vp9_lpf48_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf48_v_item_fn daedalus_item_vp9_lpf48_v__neon_full,
-    daedalus_item_vp9_lpf48_v__vector_full, daedalus_item_vp9_lpf48_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf48_v_item_fn daedalus_item_vp9_lpf48_v__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf48_v__vector_full_r2_branch_early, daedalus_item_vp9_lpf48_v__c_full;
 typedef void daedalus_vp9_lpf48_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf48_v_items_fn daedalus_items_vp9_lpf48_v__neon_full,
-    daedalus_items_vp9_lpf48_v__vector_full, daedalus_items_vp9_lpf48_v__c_full;
+daedalus_vp9_lpf48_v_items_fn daedalus_items_vp9_lpf48_v__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf48_v__vector_full_r2_branch_early, daedalus_items_vp9_lpf48_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
     daedalus_vp9_lpf4_h__glsl_full, daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early;
@@ -3276,129 +3274,129 @@ extern const daedalus_gpu_code daedalus_vp9_lpf84_h__glsl_full_p2_word_signs_ear
     daedalus_vp9_lpf84_h__glsl_full_p2, daedalus_vp9_lpf84_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf84_h__qpu_full_p2_word_dot,
     daedalus_vp9_lpf84_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf84_h__neon_full, daedalus_vp9_lpf84_h__vector_full,
-    daedalus_vp9_lpf84_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf84_h__neon_full_r2_branch_early,
+    daedalus_vp9_lpf84_h__vector_full_r2_branch_early, daedalus_vp9_lpf84_h__c_full;
 typedef void daedalus_vp9_lpf84_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf84_h_item_fn daedalus_item_vp9_lpf84_h__neon_full,
-    daedalus_item_vp9_lpf84_h__vector_full, daedalus_item_vp9_lpf84_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_h_item_fn daedalus_item_vp9_lpf84_h__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf84_h__vector_full_r2_branch_early, daedalus_item_vp9_lpf84_h__c_full;
 typedef void daedalus_vp9_lpf84_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf84_h_items_fn daedalus_items_vp9_lpf84_h__neon_full,
-    daedalus_items_vp9_lpf84_h__vector_full, daedalus_items_vp9_lpf84_h__c_full;
+daedalus_vp9_lpf84_h_items_fn daedalus_items_vp9_lpf84_h__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf84_h__vector_full_r2_branch_early, daedalus_items_vp9_lpf84_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf84_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf84_high_h__glsl_full_p2,
     daedalus_vp9_lpf84_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf84_high_h__qpu_full_p2_word,
     daedalus_vp9_lpf84_high_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf84_high_h__neon_full, daedalus_vp9_lpf84_high_h__vector_full,
-    daedalus_vp9_lpf84_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf84_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf84_high_h__vector_full_branch_early, daedalus_vp9_lpf84_high_h__c_full;
 typedef void daedalus_vp9_lpf84_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_h_item_fn daedalus_item_vp9_lpf84_high_h__neon_full,
-    daedalus_item_vp9_lpf84_high_h__vector_full, daedalus_item_vp9_lpf84_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_h_item_fn daedalus_item_vp9_lpf84_high_h__neon_full_branch_early, daedalus_item_vp9_lpf84_high_h__vector_full_branch_early, daedalus_item_vp9_lpf84_high_h__c_full;
 typedef void daedalus_vp9_lpf84_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf84_high_h_items_fn daedalus_items_vp9_lpf84_high_h__neon_full,
-    daedalus_items_vp9_lpf84_high_h__vector_full, daedalus_items_vp9_lpf84_high_h__c_full;
+daedalus_vp9_lpf84_high_h_items_fn daedalus_items_vp9_lpf84_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf84_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf84_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf84_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf84_high_v__glsl_full_p2,
     daedalus_vp9_lpf84_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf84_high_v__qpu_full_p2_word,
     daedalus_vp9_lpf84_high_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf84_high_v__neon_full, daedalus_vp9_lpf84_high_v__vector_full,
-    daedalus_vp9_lpf84_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf84_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf84_high_v__vector_full_branch_early, daedalus_vp9_lpf84_high_v__c_full;
 typedef void daedalus_vp9_lpf84_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_v_item_fn daedalus_item_vp9_lpf84_high_v__neon_full,
-    daedalus_item_vp9_lpf84_high_v__vector_full, daedalus_item_vp9_lpf84_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_high_v_item_fn daedalus_item_vp9_lpf84_high_v__neon_full_branch_early, daedalus_item_vp9_lpf84_high_v__vector_full_branch_early, daedalus_item_vp9_lpf84_high_v__c_full;
 typedef void daedalus_vp9_lpf84_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf84_high_v_items_fn daedalus_items_vp9_lpf84_high_v__neon_full,
-    daedalus_items_vp9_lpf84_high_v__vector_full, daedalus_items_vp9_lpf84_high_v__c_full;
+daedalus_vp9_lpf84_high_v_items_fn daedalus_items_vp9_lpf84_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf84_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf84_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf84_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf84_v__glsl_full_p2, daedalus_vp9_lpf84_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf84_v__qpu_full_p2_word_dot,
     daedalus_vp9_lpf84_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf84_v__neon_full, daedalus_vp9_lpf84_v__vector_full,
-    daedalus_vp9_lpf84_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf84_v__neon_full_r2_branch_early,
+    daedalus_vp9_lpf84_v__vector_full_r2_branch_early, daedalus_vp9_lpf84_v__c_full;
 typedef void daedalus_vp9_lpf84_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf84_v_item_fn daedalus_item_vp9_lpf84_v__neon_full,
-    daedalus_item_vp9_lpf84_v__vector_full, daedalus_item_vp9_lpf84_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf84_v_item_fn daedalus_item_vp9_lpf84_v__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf84_v__vector_full_r2_branch_early, daedalus_item_vp9_lpf84_v__c_full;
 typedef void daedalus_vp9_lpf84_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf84_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf84_v_items_fn daedalus_items_vp9_lpf84_v__neon_full,
-    daedalus_items_vp9_lpf84_v__vector_full, daedalus_items_vp9_lpf84_v__c_full;
+daedalus_vp9_lpf84_v_items_fn daedalus_items_vp9_lpf84_v__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf84_v__vector_full_r2_branch_early, daedalus_items_vp9_lpf84_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf88_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf88_h__glsl_full_p2, daedalus_vp9_lpf88_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf88_h__qpu_full_p2_word_dot,
     daedalus_vp9_lpf88_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf88_h__neon_full, daedalus_vp9_lpf88_h__vector_full,
-    daedalus_vp9_lpf88_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf88_h__neon_full_r2_branch_early,
+    daedalus_vp9_lpf88_h__vector_full_r2_branch_early, daedalus_vp9_lpf88_h__c_full;
 typedef void daedalus_vp9_lpf88_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf88_h_item_fn daedalus_item_vp9_lpf88_h__neon_full,
-    daedalus_item_vp9_lpf88_h__vector_full, daedalus_item_vp9_lpf88_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_h_item_fn daedalus_item_vp9_lpf88_h__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf88_h__vector_full_r2_branch_early, daedalus_item_vp9_lpf88_h__c_full;
 typedef void daedalus_vp9_lpf88_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_h_meta *meta, size_t meta_step);
-daedalus_vp9_lpf88_h_items_fn daedalus_items_vp9_lpf88_h__neon_full,
-    daedalus_items_vp9_lpf88_h__vector_full, daedalus_items_vp9_lpf88_h__c_full;
+daedalus_vp9_lpf88_h_items_fn daedalus_items_vp9_lpf88_h__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf88_h__vector_full_r2_branch_early, daedalus_items_vp9_lpf88_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf88_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf88_high_h__glsl_full_p2,
     daedalus_vp9_lpf88_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf88_high_h__qpu_full_p2_word,
     daedalus_vp9_lpf88_high_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf88_high_h__neon_full, daedalus_vp9_lpf88_high_h__vector_full,
-    daedalus_vp9_lpf88_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf88_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf88_high_h__vector_full_branch_early, daedalus_vp9_lpf88_high_h__c_full;
 typedef void daedalus_vp9_lpf88_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_h_item_fn daedalus_item_vp9_lpf88_high_h__neon_full,
-    daedalus_item_vp9_lpf88_high_h__vector_full, daedalus_item_vp9_lpf88_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_h_item_fn daedalus_item_vp9_lpf88_high_h__neon_full_branch_early, daedalus_item_vp9_lpf88_high_h__vector_full_branch_early, daedalus_item_vp9_lpf88_high_h__c_full;
 typedef void daedalus_vp9_lpf88_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf88_high_h_items_fn daedalus_items_vp9_lpf88_high_h__neon_full,
-    daedalus_items_vp9_lpf88_high_h__vector_full, daedalus_items_vp9_lpf88_high_h__c_full;
+daedalus_vp9_lpf88_high_h_items_fn daedalus_items_vp9_lpf88_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf88_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf88_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf88_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf88_high_v__glsl_full_p2,
     daedalus_vp9_lpf88_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf88_high_v__qpu_full_p2_word,
     daedalus_vp9_lpf88_high_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf88_high_v__neon_full, daedalus_vp9_lpf88_high_v__vector_full,
-    daedalus_vp9_lpf88_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf88_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf88_high_v__vector_full_branch_early, daedalus_vp9_lpf88_high_v__c_full;
 typedef void daedalus_vp9_lpf88_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_v_item_fn daedalus_item_vp9_lpf88_high_v__neon_full,
-    daedalus_item_vp9_lpf88_high_v__vector_full, daedalus_item_vp9_lpf88_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_high_v_item_fn daedalus_item_vp9_lpf88_high_v__neon_full_branch_early, daedalus_item_vp9_lpf88_high_v__vector_full_branch_early, daedalus_item_vp9_lpf88_high_v__c_full;
 typedef void daedalus_vp9_lpf88_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf88_high_v_items_fn daedalus_items_vp9_lpf88_high_v__neon_full,
-    daedalus_items_vp9_lpf88_high_v__vector_full, daedalus_items_vp9_lpf88_high_v__c_full;
+daedalus_vp9_lpf88_high_v_items_fn daedalus_items_vp9_lpf88_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf88_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf88_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf88_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf88_v__glsl_full_p2, daedalus_vp9_lpf88_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf88_v__qpu_full_p2_word_dot,
     daedalus_vp9_lpf88_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf88_v__neon_full, daedalus_vp9_lpf88_v__vector_full,
-    daedalus_vp9_lpf88_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf88_v__neon_full_r2_branch_early,
+    daedalus_vp9_lpf88_v__vector_full_r2_branch_early, daedalus_vp9_lpf88_v__c_full;
 typedef void daedalus_vp9_lpf88_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh);
-DAEDALUS_FLATTEN daedalus_vp9_lpf88_v_item_fn daedalus_item_vp9_lpf88_v__neon_full,
-    daedalus_item_vp9_lpf88_v__vector_full, daedalus_item_vp9_lpf88_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf88_v_item_fn daedalus_item_vp9_lpf88_v__neon_full_r2_branch_early,
+    daedalus_item_vp9_lpf88_v__vector_full_r2_branch_early, daedalus_item_vp9_lpf88_v__c_full;
 typedef void daedalus_vp9_lpf88_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step);
-daedalus_vp9_lpf88_v_items_fn daedalus_items_vp9_lpf88_v__neon_full,
-    daedalus_items_vp9_lpf88_v__vector_full, daedalus_items_vp9_lpf88_v__c_full;
+daedalus_vp9_lpf88_v_items_fn daedalus_items_vp9_lpf88_v__neon_full_r2_branch_early,
+    daedalus_items_vp9_lpf88_v__vector_full_r2_branch_early, daedalus_items_vp9_lpf88_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf8_h__glsl_full_p2, daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early;
@@ -3422,33 +3420,33 @@ extern const daedalus_gpu_code daedalus_vp9_lpf8_high_h__glsl_full_p2_word_signs
     daedalus_vp9_lpf8_high_h__glsl_full_p2, daedalus_vp9_lpf8_high_h__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf8_high_h__qpu_full_p2_word,
     daedalus_vp9_lpf8_high_h__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf8_high_h__neon_full_early,
-    daedalus_vp9_lpf8_high_h__vector_full_early, daedalus_vp9_lpf8_high_h__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf8_high_h__neon_full_branch_early,
+    daedalus_vp9_lpf8_high_h__vector_full_branch_early, daedalus_vp9_lpf8_high_h__c_full;
 typedef void daedalus_vp9_lpf8_high_h_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_h_item_fn daedalus_item_vp9_lpf8_high_h__neon_full_early,
-    daedalus_item_vp9_lpf8_high_h__vector_full_early, daedalus_item_vp9_lpf8_high_h__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_h_item_fn daedalus_item_vp9_lpf8_high_h__neon_full_branch_early, daedalus_item_vp9_lpf8_high_h__vector_full_branch_early, daedalus_item_vp9_lpf8_high_h__c_full;
 typedef void daedalus_vp9_lpf8_high_h_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_h_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf8_high_h_items_fn daedalus_items_vp9_lpf8_high_h__neon_full_early,
-    daedalus_items_vp9_lpf8_high_h__vector_full_early, daedalus_items_vp9_lpf8_high_h__c_full;
+daedalus_vp9_lpf8_high_h_items_fn daedalus_items_vp9_lpf8_high_h__neon_full_branch_early,
+    daedalus_items_vp9_lpf8_high_h__vector_full_branch_early,
+    daedalus_items_vp9_lpf8_high_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_high_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf8_high_v__glsl_full_p2, daedalus_vp9_lpf8_high_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf8_high_v__qpu_full_p2_word,
     daedalus_vp9_lpf8_high_v__qpu_full_p2;
-daedalus_cpu_fn daedalus_vp9_lpf8_high_v__neon_full_early,
-    daedalus_vp9_lpf8_high_v__vector_full_early, daedalus_vp9_lpf8_high_v__c_full;
+daedalus_cpu_fn daedalus_vp9_lpf8_high_v__neon_full_branch_early,
+    daedalus_vp9_lpf8_high_v__vector_full_branch_early, daedalus_vp9_lpf8_high_v__c_full;
 typedef void daedalus_vp9_lpf8_high_v_item_fn(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_v_item_fn daedalus_item_vp9_lpf8_high_v__neon_full_early,
-    daedalus_item_vp9_lpf8_high_v__vector_full_early, daedalus_item_vp9_lpf8_high_v__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_lpf8_high_v_item_fn daedalus_item_vp9_lpf8_high_v__neon_full_branch_early, daedalus_item_vp9_lpf8_high_v__vector_full_branch_early, daedalus_item_vp9_lpf8_high_v__c_full;
 typedef void daedalus_vp9_lpf8_high_v_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf8_high_v_meta *meta,
     size_t meta_step);
-daedalus_vp9_lpf8_high_v_items_fn daedalus_items_vp9_lpf8_high_v__neon_full_early,
-    daedalus_items_vp9_lpf8_high_v__vector_full_early, daedalus_items_vp9_lpf8_high_v__c_full;
+daedalus_vp9_lpf8_high_v_items_fn daedalus_items_vp9_lpf8_high_v__neon_full_branch_early,
+    daedalus_items_vp9_lpf8_high_v__vector_full_branch_early,
+    daedalus_items_vp9_lpf8_high_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf8_v__glsl_full, daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early;

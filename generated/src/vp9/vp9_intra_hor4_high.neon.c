@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d39e54d9eff34f16
+ * Class full, input hash c3c683513ad8799c
  */
 static inline void one_item_vp9_intra_hor4_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride) {
@@ -23,14 +23,10 @@ static inline void one_item_vp9_intra_hor4_high__neon_full(uint16_t *dst, ptrdif
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  const uint16_t t0_lanes[8] = {((const uint16_t *)(left))[3], ((const uint16_t *)(left))[3],
-      ((const uint16_t *)(left))[3], ((const uint16_t *)(left))[3], ((const uint16_t *)(left))[2],
-      ((const uint16_t *)(left))[2], ((const uint16_t *)(left))[2], ((const uint16_t *)(left))[2]};
-  uint16x8_t t0_0 = vld1q_u16(t0_lanes);
-  const uint16_t t0_lanes_2[8] = {((const uint16_t *)(left))[1], ((const uint16_t *)(left))[1],
-      ((const uint16_t *)(left))[1], ((const uint16_t *)(left))[1], ((const uint16_t *)(left))[0],
-      ((const uint16_t *)(left))[0], ((const uint16_t *)(left))[0], ((const uint16_t *)(left))[0]};
-  uint16x8_t t0_1 = vld1q_u16(t0_lanes_2);
+  uint16x8_t t0_0 = vcombine_u16(vdup_n_u16(((const uint16_t *)(left))[3]),
+      vdup_n_u16(((const uint16_t *)(left))[2]));
+  uint16x8_t t0_1 = vcombine_u16(vdup_n_u16(((const uint16_t *)(left))[1]),
+      vdup_n_u16(((const uint16_t *)(left))[0]));
   vst1_u16(&((uint16_t *)(dst))[0], vget_low_u16(t0_0));
   vst1_u16(&((uint16_t *)(dst_row1))[0], vget_high_u16(t0_0));
   vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t0_1));

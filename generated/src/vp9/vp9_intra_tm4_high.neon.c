@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d9ca484c88326c0a
+ * Class full, input hash e84119b515f9db03
  */
 static inline void one_item_vp9_intra_tm4_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
@@ -30,14 +30,10 @@ static inline void one_item_vp9_intra_tm4_high__neon_full(uint16_t *dst, ptrdiff
   int32_t t5 = ((const uint16_t *)(top))[-1];
   uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(t5));
   uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(t5));
-  const uint16_t t4_lanes[8] = {((const uint16_t *)(left))[3], ((const uint16_t *)(left))[3],
-      ((const uint16_t *)(left))[3], ((const uint16_t *)(left))[3], ((const uint16_t *)(left))[2],
-      ((const uint16_t *)(left))[2], ((const uint16_t *)(left))[2], ((const uint16_t *)(left))[2]};
-  uint16x8_t t4_0 = vld1q_u16(t4_lanes);
-  const uint16_t t4_lanes_2[8] = {((const uint16_t *)(left))[1], ((const uint16_t *)(left))[1],
-      ((const uint16_t *)(left))[1], ((const uint16_t *)(left))[1], ((const uint16_t *)(left))[0],
-      ((const uint16_t *)(left))[0], ((const uint16_t *)(left))[0], ((const uint16_t *)(left))[0]};
-  uint16x8_t t4_1 = vld1q_u16(t4_lanes_2);
+  uint16x8_t t4_0 = vcombine_u16(vdup_n_u16(((const uint16_t *)(left))[3]),
+      vdup_n_u16(((const uint16_t *)(left))[2]));
+  uint16x8_t t4_1 = vcombine_u16(vdup_n_u16(((const uint16_t *)(left))[1]),
+      vdup_n_u16(((const uint16_t *)(left))[0]));
   uint16x8_t t6_0 = vsubq_u16(t4_0, t5_0);
   uint16x8_t t6_1 = vsubq_u16(t4_1, t5_1);
   uint16x8_t t7_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(top))[0]),

@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 8ca9d3f9fd4a4f31
+ * Class full, input hash f6b935ae8d1bfc03
  */
-static inline void one_item_vp9_lpf1616_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh) {
+static inline void one_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
@@ -36,649 +36,1182 @@ static inline void one_item_vp9_lpf1616_h__neon_full(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8_t p0_lanes[8] = {dst[-1], dst_row1[-1], dst_row2[-1], dst_row3[-1], dst_row4[-1],
-      dst_row5[-1], dst_row6[-1], dst_row7[-1]};
-  uint8x8_t p0 = vld1_u8(p0_lanes);
-  const uint8_t p1_lanes[8] = {dst[-2], dst_row1[-2], dst_row2[-2], dst_row3[-2], dst_row4[-2],
-      dst_row5[-2], dst_row6[-2], dst_row7[-2]};
-  uint8x8_t p1 = vld1_u8(p1_lanes);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8_t p2_lanes[8] = {dst[-3], dst_row1[-3], dst_row2[-3], dst_row3[-3], dst_row4[-3],
-      dst_row5[-3], dst_row6[-3], dst_row7[-3]};
-  uint8x8_t p2 = vld1_u8(p2_lanes);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8_t p3_lanes[8] = {dst[-4], dst_row1[-4], dst_row2[-4], dst_row3[-4], dst_row4[-4],
-      dst_row5[-4], dst_row6[-4], dst_row7[-4]};
-  uint8x8_t p3 = vld1_u8(p3_lanes);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8_t q0_lanes[8] = {dst[0], dst_row1[0], dst_row2[0], dst_row3[0], dst_row4[0],
-      dst_row5[0], dst_row6[0], dst_row7[0]};
-  uint8x8_t q0 = vld1_u8(q0_lanes);
-  const uint8_t q1_lanes[8] = {dst[1], dst_row1[1], dst_row2[1], dst_row3[1], dst_row4[1],
-      dst_row5[1], dst_row6[1], dst_row7[1]};
-  uint8x8_t q1 = vld1_u8(q1_lanes);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8_t q2_lanes[8] = {dst[2], dst_row1[2], dst_row2[2], dst_row3[2], dst_row4[2],
-      dst_row5[2], dst_row6[2], dst_row7[2]};
-  uint8x8_t q2 = vld1_u8(q2_lanes);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8_t q3_lanes[8] = {dst[3], dst_row1[3], dst_row2[3], dst_row3[3], dst_row4[3],
-      dst_row5[3], dst_row6[3], dst_row7[3]};
-  uint8x8_t q3 = vld1_u8(q3_lanes);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t26 = vmax_u8(steps0, steps1);
-  uint8x8_t t27 = vmax_u8(t26, steps2);
-  uint8x8_t t28 = vmax_u8(t27, steps3);
-  uint8x8_t t29 = vmax_u8(t28, steps4);
-  uint8x8_t t30 = vmax_u8(t29, steps5);
-  uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t31 = vcge_u8(limit_2, t30);
-  uint8x8_t t32 = vabd_u8(p0, q0);
-  uint8x8_t t34_sat = vqshl_n_u8(t32, 1);
-  uint8x8_t t35 = vabd_u8(p1, q1);
-  uint8x8_t t36 = vshr_n_u8(t35, 1);
-  uint8x8_t t37_sat = vqadd_u8(t34_sat, t36);
-  uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t38 = vcge_u8(blimit_2, t37_sat);
-  uint8x8_t t39 = vand_u8(t31, t38);
-  uint8x8_t t40 = vmax_u8(steps0, steps3);
-  uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
-  uint8x8_t t41 = vcgt_u8(t40, thresh_2);
-  uint16x8_t t42 = vsubl_u8(q0, p0);
-  int16x8_t t44 = vmulq_laneq_s16(vreinterpretq_s16_u16(t42), multipliers16, 0);
-  uint16x8_t value = vsubl_u8(p1, q1);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  uint8x8_t t48 = vand_u8(t41, vreinterpret_u8_s8(value_sat));
-  int16x8_t value_2 = vaddw_s8(t44, vreinterpret_s8_u8(t48));
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t52_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
-  int8x8_t f1 = vshr_n_s8(t52_sat, 3);
-  uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t56_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
-  int8x8_t f2 = vshr_n_s8(t56_sat, 3);
-  int8x8_t t59 = vrshr_n_s8(f1, 1);
-  uint8x8_t t60 = vabd_u8(p2, p0);
-  uint8x8_t t61 = vabd_u8(p3, p0);
-  uint8x8_t t62 = vabd_u8(q2, q0);
-  uint8x8_t t63 = vabd_u8(q3, q0);
-  uint8x8_t t64 = vmax_u8(steps0, t60);
-  uint8x8_t t65 = vmax_u8(t64, t61);
-  uint8x8_t t66 = vmax_u8(t65, steps3);
-  uint8x8_t t67 = vmax_u8(t66, t62);
-  uint8x8_t t68 = vmax_u8(t67, t63);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t69 = vcge_u8(k1, t68);
-  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t59), t41);
-  uint8x8_t value_sat_3 = vsqadd_u8(p1, vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_4 = vsqadd_u8(p0, f2);
-  int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
-  int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
-  uint16x8_t t80 = vshll_n_u8(p2, 1);
-  uint16x8_t t81 = vmlal_u8(t80, p3, k3);
-  uint16x8_t t82 = vaddw_u8(t81, p1);
-  uint16x8_t t83 = vaddw_u8(t82, p0);
-  uint16x8_t total = vaddw_u8(t83, q0);
-  uint8x8_t t85 = vrshrn_n_u16(total, 3);
-  uint8x8_t near0 = vbsl_u8(t69, t85, p2);
-  uint16x8_t t87 = vaddl_u8(p1, q1);
-  uint16x8_t t88 = vsubw_u8(t87, p3);
-  uint16x8_t t89 = vsubw_u8(t88, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t89);
-  uint8x8_t t91 = vrshrn_n_u16(total_2, 3);
-  uint8x8_t near1 = vbsl_u8(t69, t91, value_sat_3);
-  uint16x8_t t93 = vaddl_u8(p0, q2);
-  uint16x8_t t94 = vsubw_u8(t93, p3);
-  uint16x8_t t95 = vsubw_u8(t94, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t95);
-  uint8x8_t t97 = vrshrn_n_u16(total_3, 3);
-  uint8x8_t near2 = vbsl_u8(t69, t97, value_sat_4);
-  uint16x8_t t99 = vaddl_u8(q0, q3);
-  uint16x8_t t100 = vsubw_u8(t99, p3);
-  uint16x8_t t101 = vsubw_u8(t100, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t101);
-  uint8x8_t t103 = vrshrn_n_u16(total_4, 3);
-  uint8x8_t near3 = vbsl_u8(t69, t103, value_sat_5);
-  uint16x8_t t105 = vaddl_u8(q1, q3);
-  uint16x8_t t106 = vsubw_u8(t105, p2);
-  uint16x8_t t107 = vsubw_u8(t106, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t107);
-  uint8x8_t t109 = vrshrn_n_u16(total_5, 3);
-  uint8x8_t near4 = vbsl_u8(t69, t109, value_sat_6);
-  uint16x8_t t111 = vaddl_u8(q2, q3);
-  uint16x8_t t112 = vsubw_u8(t111, p1);
-  uint16x8_t t113 = vsubw_u8(t112, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t113);
-  uint8x8_t t115 = vrshrn_n_u16(total_6, 3);
-  uint8x8_t near5 = vbsl_u8(t69, t115, q2);
-  const uint8_t p4_lanes[8] = {dst[-5], dst_row1[-5], dst_row2[-5], dst_row3[-5], dst_row4[-5],
-      dst_row5[-5], dst_row6[-5], dst_row7[-5]};
-  uint8x8_t p4 = vld1_u8(p4_lanes);
-  uint8x8_t t117 = vabd_u8(p4, p0);
-  const uint8_t p5_lanes[8] = {dst[-6], dst_row1[-6], dst_row2[-6], dst_row3[-6], dst_row4[-6],
-      dst_row5[-6], dst_row6[-6], dst_row7[-6]};
-  uint8x8_t p5 = vld1_u8(p5_lanes);
-  uint8x8_t t118 = vabd_u8(p5, p0);
-  const uint8_t p6_lanes[8] = {dst[-7], dst_row1[-7], dst_row2[-7], dst_row3[-7], dst_row4[-7],
-      dst_row5[-7], dst_row6[-7], dst_row7[-7]};
-  uint8x8_t p6 = vld1_u8(p6_lanes);
-  uint8x8_t t119 = vabd_u8(p6, p0);
-  const uint8_t p7_lanes[8] = {dst[-8], dst_row1[-8], dst_row2[-8], dst_row3[-8], dst_row4[-8],
-      dst_row5[-8], dst_row6[-8], dst_row7[-8]};
-  uint8x8_t p7 = vld1_u8(p7_lanes);
-  uint8x8_t t120 = vabd_u8(p7, p0);
-  const uint8_t q4_lanes[8] = {dst[4], dst_row1[4], dst_row2[4], dst_row3[4], dst_row4[4],
-      dst_row5[4], dst_row6[4], dst_row7[4]};
-  uint8x8_t q4 = vld1_u8(q4_lanes);
-  uint8x8_t t121 = vabd_u8(q4, q0);
-  const uint8_t q5_lanes[8] = {dst[5], dst_row1[5], dst_row2[5], dst_row3[5], dst_row4[5],
-      dst_row5[5], dst_row6[5], dst_row7[5]};
-  uint8x8_t q5 = vld1_u8(q5_lanes);
-  uint8x8_t t122 = vabd_u8(q5, q0);
-  const uint8_t q6_lanes[8] = {dst[6], dst_row1[6], dst_row2[6], dst_row3[6], dst_row4[6],
-      dst_row5[6], dst_row6[6], dst_row7[6]};
-  uint8x8_t q6 = vld1_u8(q6_lanes);
-  uint8x8_t t123 = vabd_u8(q6, q0);
-  const uint8_t q7_lanes[8] = {dst[7], dst_row1[7], dst_row2[7], dst_row3[7], dst_row4[7],
-      dst_row5[7], dst_row6[7], dst_row7[7]};
-  uint8x8_t q7 = vld1_u8(q7_lanes);
-  uint8x8_t t124 = vabd_u8(q7, q0);
-  uint8x8_t t125 = vmax_u8(t117, t118);
-  uint8x8_t t126 = vmax_u8(t125, t119);
-  uint8x8_t t127 = vmax_u8(t126, t120);
-  uint8x8_t t128 = vmax_u8(t127, t121);
-  uint8x8_t t129 = vmax_u8(t128, t122);
-  uint8x8_t t130 = vmax_u8(t129, t123);
-  uint8x8_t t131 = vmax_u8(t130, t124);
-  uint8x8_t t132 = vmax_u8(t68, t131);
-  uint8x8_t t133 = vcge_u8(k1, t132);
-  uint16x8_t t136 = vshll_n_u8(p6, 1);
-  uint8x8_t k7 = vdup_n_u8((uint8_t)(7));
-  uint16x8_t t137 = vmlal_u8(t136, p7, k7);
-  uint16x8_t t138 = vaddw_u8(t137, p5);
-  uint16x8_t t139 = vaddw_u8(t138, p4);
-  uint16x8_t t140 = vaddw_u8(t139, p3);
-  uint16x8_t t141 = vaddw_u8(t140, p2);
-  uint16x8_t t142 = vaddw_u8(t141, p1);
-  uint16x8_t t143 = vaddw_u8(t142, p0);
-  uint16x8_t total_7 = vaddw_u8(t143, q0);
-  uint8x8_t t145 = vrshrn_n_u16(total_7, 4);
-  uint8x8_t t146 = vand_u8(t39, t133);
-  uint16x8_t t147 = vaddl_u8(p5, q1);
-  uint16x8_t t148 = vsubw_u8(t147, p7);
-  uint16x8_t t149 = vsubw_u8(t148, p6);
-  uint16x8_t total_8 = vaddq_u16(total_7, t149);
-  uint8x8_t t151 = vrshrn_n_u16(total_8, 4);
-  uint16x8_t t152 = vaddl_u8(p4, q2);
-  uint16x8_t t153 = vsubw_u8(t152, p7);
-  uint16x8_t t154 = vsubw_u8(t153, p5);
-  uint16x8_t total_9 = vaddq_u16(total_8, t154);
-  uint8x8_t t156 = vrshrn_n_u16(total_9, 4);
-  uint16x8_t t157 = vaddl_u8(p3, q3);
-  uint16x8_t t158 = vsubw_u8(t157, p7);
-  uint16x8_t t159 = vsubw_u8(t158, p4);
-  uint16x8_t total_10 = vaddq_u16(total_9, t159);
-  uint8x8_t t161 = vrshrn_n_u16(total_10, 4);
-  uint16x8_t t162 = vaddl_u8(p2, q4);
-  uint16x8_t t163 = vsubw_u8(t162, p7);
-  uint16x8_t t164 = vsubw_u8(t163, p3);
-  uint16x8_t total_11 = vaddq_u16(total_10, t164);
-  uint8x8_t t166 = vrshrn_n_u16(total_11, 4);
-  uint8x8_t t167 = vbsl_u8(t133, t166, near0);
-  uint16x8_t t168 = vaddl_u8(p1, q5);
-  uint16x8_t t169 = vsubw_u8(t168, p7);
-  uint16x8_t t170 = vsubw_u8(t169, p2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t170);
-  uint8x8_t t172 = vrshrn_n_u16(total_12, 4);
-  uint8x8_t t173 = vbsl_u8(t133, t172, near1);
-  uint16x8_t t174 = vaddl_u8(p0, q6);
-  uint16x8_t t175 = vsubw_u8(t174, p7);
-  uint16x8_t t176 = vsubw_u8(t175, p1);
-  uint16x8_t total_13 = vaddq_u16(total_12, t176);
-  uint8x8_t t178 = vrshrn_n_u16(total_13, 4);
-  uint8x8_t t179 = vbsl_u8(t133, t178, near2);
-  uint16x8_t t180 = vaddl_u8(q0, q7);
-  uint16x8_t t181 = vsubw_u8(t180, p7);
-  uint16x8_t t182 = vsubw_u8(t181, p0);
-  uint16x8_t total_14 = vaddq_u16(total_13, t182);
-  uint8x8_t t184 = vrshrn_n_u16(total_14, 4);
-  uint8x8_t t185 = vbsl_u8(t133, t184, near3);
-  uint16x8_t t186 = vaddl_u8(q1, q7);
-  uint16x8_t t187 = vsubw_u8(t186, p6);
-  uint16x8_t t188 = vsubw_u8(t187, q0);
-  uint16x8_t total_15 = vaddq_u16(total_14, t188);
-  uint8x8_t t190 = vrshrn_n_u16(total_15, 4);
-  uint8x8_t t191 = vbsl_u8(t133, t190, near4);
-  uint16x8_t t192 = vaddl_u8(q2, q7);
-  uint16x8_t t193 = vsubw_u8(t192, p5);
-  uint16x8_t t194 = vsubw_u8(t193, q1);
-  uint16x8_t total_16 = vaddq_u16(total_15, t194);
-  uint8x8_t t196 = vrshrn_n_u16(total_16, 4);
-  uint8x8_t t197 = vbsl_u8(t133, t196, near5);
-  uint16x8_t t198 = vaddl_u8(q3, q7);
-  uint16x8_t t199 = vsubw_u8(t198, p4);
-  uint16x8_t t200 = vsubw_u8(t199, q2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t200);
-  uint8x8_t t202 = vrshrn_n_u16(total_17, 4);
-  uint16x8_t t203 = vaddl_u8(q4, q7);
-  uint16x8_t t204 = vsubw_u8(t203, p3);
-  uint16x8_t t205 = vsubw_u8(t204, q3);
-  uint16x8_t total_18 = vaddq_u16(total_17, t205);
-  uint8x8_t t207 = vrshrn_n_u16(total_18, 4);
-  uint16x8_t t208 = vaddl_u8(q5, q7);
-  uint16x8_t t209 = vsubw_u8(t208, p2);
-  uint16x8_t t210 = vsubw_u8(t209, q4);
-  uint16x8_t total_19 = vaddq_u16(total_18, t210);
-  uint8x8_t t212 = vrshrn_n_u16(total_19, 4);
-  uint16x8_t t213 = vaddl_u8(q6, q7);
-  uint16x8_t t214 = vsubw_u8(t213, p1);
-  uint16x8_t t215 = vsubw_u8(t214, q5);
-  uint16x8_t total_20 = vaddq_u16(total_19, t215);
-  uint8x8_t wide = vrshrn_n_u16(total_20, 4);
-  const uint8_t p0_lanes_2[8] = {dst_row8[-1], dst_row9[-1], dst_row10[-1], dst_row11[-1],
-      dst_row12[-1], dst_row13[-1], dst_row14[-1], dst_row15[-1]};
-  uint8x8_t p0_2 = vld1_u8(p0_lanes_2);
-  const uint8_t p1_lanes_2[8] = {dst_row8[-2], dst_row9[-2], dst_row10[-2], dst_row11[-2],
-      dst_row12[-2], dst_row13[-2], dst_row14[-2], dst_row15[-2]};
-  uint8x8_t p1_2 = vld1_u8(p1_lanes_2);
-  uint8x8_t steps0_2 = vabd_u8(p1_2, p0_2);
-  const uint8_t p2_lanes_2[8] = {dst_row8[-3], dst_row9[-3], dst_row10[-3], dst_row11[-3],
-      dst_row12[-3], dst_row13[-3], dst_row14[-3], dst_row15[-3]};
-  uint8x8_t p2_2 = vld1_u8(p2_lanes_2);
-  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_2);
-  const uint8_t p3_lanes_2[8] = {dst_row8[-4], dst_row9[-4], dst_row10[-4], dst_row11[-4],
-      dst_row12[-4], dst_row13[-4], dst_row14[-4], dst_row15[-4]};
-  uint8x8_t p3_2 = vld1_u8(p3_lanes_2);
-  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
-  const uint8_t q0_lanes_2[8] = {dst_row8[0], dst_row9[0], dst_row10[0], dst_row11[0],
-      dst_row12[0], dst_row13[0], dst_row14[0], dst_row15[0]};
-  uint8x8_t q0_2 = vld1_u8(q0_lanes_2);
-  const uint8_t q1_lanes_2[8] = {dst_row8[1], dst_row9[1], dst_row10[1], dst_row11[1],
-      dst_row12[1], dst_row13[1], dst_row14[1], dst_row15[1]};
-  uint8x8_t q1_2 = vld1_u8(q1_lanes_2);
-  uint8x8_t steps3_2 = vabd_u8(q1_2, q0_2);
-  const uint8_t q2_lanes_2[8] = {dst_row8[2], dst_row9[2], dst_row10[2], dst_row11[2],
-      dst_row12[2], dst_row13[2], dst_row14[2], dst_row15[2]};
-  uint8x8_t q2_2 = vld1_u8(q2_lanes_2);
-  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_2);
-  const uint8_t q3_lanes_2[8] = {dst_row8[3], dst_row9[3], dst_row10[3], dst_row11[3],
-      dst_row12[3], dst_row13[3], dst_row14[3], dst_row15[3]};
-  uint8x8_t q3_2 = vld1_u8(q3_lanes_2);
-  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
-  uint8x8_t t240 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t241 = vmax_u8(t240, steps2_2);
-  uint8x8_t t242 = vmax_u8(t241, steps3_2);
-  uint8x8_t t243 = vmax_u8(t242, steps4_2);
-  uint8x8_t t244 = vmax_u8(t243, steps5_2);
-  uint8x8_t t245 = vcge_u8(limit_2, t244);
-  uint8x8_t t246 = vabd_u8(p0_2, q0_2);
-  uint8x8_t t247_sat = vqshl_n_u8(t246, 1);
-  uint8x8_t t248 = vabd_u8(p1_2, q1_2);
-  uint8x8_t t249 = vshr_n_u8(t248, 1);
-  uint8x8_t t250_sat = vqadd_u8(t247_sat, t249);
-  uint8x8_t t251 = vcge_u8(blimit_2, t250_sat);
-  uint8x8_t t252 = vand_u8(t245, t251);
-  uint8x8_t t253 = vmax_u8(steps0_2, steps3_2);
-  uint8x8_t t254 = vcgt_u8(t253, thresh_2);
-  uint16x8_t t255 = vsubl_u8(q0_2, p0_2);
-  int16x8_t t256 = vmulq_laneq_s16(vreinterpretq_s16_u16(t255), multipliers16, 0);
-  uint16x8_t value_3 = vsubl_u8(p1_2, q1_2);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t t259 = vand_u8(t254, vreinterpret_u8_s8(value_sat_7));
-  int16x8_t value_4 = vaddw_s8(t256, vreinterpret_s8_u8(t259));
-  int8x8_t value_sat_8 = vqmovn_s16(value_4);
-  int8x8_t t262_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k4));
-  int8x8_t f1_2 = vshr_n_s8(t262_sat, 3);
-  int8x8_t t265_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k3));
-  int8x8_t f2_2 = vshr_n_s8(t265_sat, 3);
-  int8x8_t t268 = vrshr_n_s8(f1_2, 1);
-  uint8x8_t t269 = vabd_u8(p2_2, p0_2);
-  uint8x8_t t270 = vabd_u8(p3_2, p0_2);
-  uint8x8_t t271 = vabd_u8(q2_2, q0_2);
-  uint8x8_t t272 = vabd_u8(q3_2, q0_2);
-  uint8x8_t t273 = vmax_u8(steps0_2, t269);
-  uint8x8_t t274 = vmax_u8(t273, t270);
-  uint8x8_t t275 = vmax_u8(t274, steps3_2);
-  uint8x8_t t276 = vmax_u8(t275, t271);
-  uint8x8_t t277 = vmax_u8(t276, t272);
-  uint8x8_t t278 = vcge_u8(k1, t277);
-  uint8x8_t g_2 = vbic_u8(vreinterpret_u8_s8(t268), t254);
-  uint8x8_t value_sat_9 = vsqadd_u8(p1_2, vreinterpret_s8_u8(g_2));
-  uint8x8_t value_sat_10 = vsqadd_u8(p0_2, f2_2);
-  int8x8_t f1_neg_2 = vneg_s8(f1_2);
-  uint8x8_t value_sat_11 = vsqadd_u8(q0_2, f1_neg_2);
-  int8x8_t g_neg_2 = vneg_s8(vreinterpret_s8_u8(g_2));
-  uint8x8_t value_sat_12 = vsqadd_u8(q1_2, g_neg_2);
-  uint16x8_t t289 = vshll_n_u8(p2_2, 1);
-  uint16x8_t t290 = vmlal_u8(t289, p3_2, k3);
-  uint16x8_t t291 = vaddw_u8(t290, p1_2);
-  uint16x8_t t292 = vaddw_u8(t291, p0_2);
-  uint16x8_t total_21 = vaddw_u8(t292, q0_2);
-  uint8x8_t t294 = vrshrn_n_u16(total_21, 3);
-  uint8x8_t near0_2 = vbsl_u8(t278, t294, p2_2);
-  uint16x8_t t296 = vaddl_u8(p1_2, q1_2);
-  uint16x8_t t297 = vsubw_u8(t296, p3_2);
-  uint16x8_t t298 = vsubw_u8(t297, p2_2);
-  uint16x8_t total_22 = vaddq_u16(total_21, t298);
-  uint8x8_t t300 = vrshrn_n_u16(total_22, 3);
-  uint8x8_t near1_2 = vbsl_u8(t278, t300, value_sat_9);
-  uint16x8_t t302 = vaddl_u8(p0_2, q2_2);
-  uint16x8_t t303 = vsubw_u8(t302, p3_2);
-  uint16x8_t t304 = vsubw_u8(t303, p1_2);
-  uint16x8_t total_23 = vaddq_u16(total_22, t304);
-  uint8x8_t t306 = vrshrn_n_u16(total_23, 3);
-  uint8x8_t near2_2 = vbsl_u8(t278, t306, value_sat_10);
-  uint16x8_t t308 = vaddl_u8(q0_2, q3_2);
-  uint16x8_t t309 = vsubw_u8(t308, p3_2);
-  uint16x8_t t310 = vsubw_u8(t309, p0_2);
-  uint16x8_t total_24 = vaddq_u16(total_23, t310);
-  uint8x8_t t312 = vrshrn_n_u16(total_24, 3);
-  uint8x8_t near3_2 = vbsl_u8(t278, t312, value_sat_11);
-  uint16x8_t t314 = vaddl_u8(q1_2, q3_2);
-  uint16x8_t t315 = vsubw_u8(t314, p2_2);
-  uint16x8_t t316 = vsubw_u8(t315, q0_2);
-  uint16x8_t total_25 = vaddq_u16(total_24, t316);
-  uint8x8_t t318 = vrshrn_n_u16(total_25, 3);
-  uint8x8_t near4_2 = vbsl_u8(t278, t318, value_sat_12);
-  uint16x8_t t320 = vaddl_u8(q2_2, q3_2);
-  uint16x8_t t321 = vsubw_u8(t320, p1_2);
-  uint16x8_t t322 = vsubw_u8(t321, q1_2);
-  uint16x8_t total_26 = vaddq_u16(total_25, t322);
-  uint8x8_t t324 = vrshrn_n_u16(total_26, 3);
-  uint8x8_t near5_2 = vbsl_u8(t278, t324, q2_2);
-  const uint8_t p4_lanes_2[8] = {dst_row8[-5], dst_row9[-5], dst_row10[-5], dst_row11[-5],
-      dst_row12[-5], dst_row13[-5], dst_row14[-5], dst_row15[-5]};
-  uint8x8_t p4_2 = vld1_u8(p4_lanes_2);
-  uint8x8_t t326 = vabd_u8(p4_2, p0_2);
-  const uint8_t p5_lanes_2[8] = {dst_row8[-6], dst_row9[-6], dst_row10[-6], dst_row11[-6],
-      dst_row12[-6], dst_row13[-6], dst_row14[-6], dst_row15[-6]};
-  uint8x8_t p5_2 = vld1_u8(p5_lanes_2);
-  uint8x8_t t327 = vabd_u8(p5_2, p0_2);
-  const uint8_t p6_lanes_2[8] = {dst_row8[-7], dst_row9[-7], dst_row10[-7], dst_row11[-7],
-      dst_row12[-7], dst_row13[-7], dst_row14[-7], dst_row15[-7]};
-  uint8x8_t p6_2 = vld1_u8(p6_lanes_2);
-  uint8x8_t t328 = vabd_u8(p6_2, p0_2);
-  const uint8_t p7_lanes_2[8] = {dst_row8[-8], dst_row9[-8], dst_row10[-8], dst_row11[-8],
-      dst_row12[-8], dst_row13[-8], dst_row14[-8], dst_row15[-8]};
-  uint8x8_t p7_2 = vld1_u8(p7_lanes_2);
-  uint8x8_t t329 = vabd_u8(p7_2, p0_2);
-  const uint8_t q4_lanes_2[8] = {dst_row8[4], dst_row9[4], dst_row10[4], dst_row11[4],
-      dst_row12[4], dst_row13[4], dst_row14[4], dst_row15[4]};
-  uint8x8_t q4_2 = vld1_u8(q4_lanes_2);
-  uint8x8_t t330 = vabd_u8(q4_2, q0_2);
-  const uint8_t q5_lanes_2[8] = {dst_row8[5], dst_row9[5], dst_row10[5], dst_row11[5],
-      dst_row12[5], dst_row13[5], dst_row14[5], dst_row15[5]};
-  uint8x8_t q5_2 = vld1_u8(q5_lanes_2);
-  uint8x8_t t331 = vabd_u8(q5_2, q0_2);
-  const uint8_t q6_lanes_2[8] = {dst_row8[6], dst_row9[6], dst_row10[6], dst_row11[6],
-      dst_row12[6], dst_row13[6], dst_row14[6], dst_row15[6]};
-  uint8x8_t q6_2 = vld1_u8(q6_lanes_2);
-  uint8x8_t t332 = vabd_u8(q6_2, q0_2);
-  const uint8_t q7_lanes_2[8] = {dst_row8[7], dst_row9[7], dst_row10[7], dst_row11[7],
-      dst_row12[7], dst_row13[7], dst_row14[7], dst_row15[7]};
-  uint8x8_t q7_2 = vld1_u8(q7_lanes_2);
-  uint8x8_t t333 = vabd_u8(q7_2, q0_2);
-  uint8x8_t t334 = vmax_u8(t326, t327);
-  uint8x8_t t335 = vmax_u8(t334, t328);
-  uint8x8_t t336 = vmax_u8(t335, t329);
-  uint8x8_t t337 = vmax_u8(t336, t330);
-  uint8x8_t t338 = vmax_u8(t337, t331);
-  uint8x8_t t339 = vmax_u8(t338, t332);
-  uint8x8_t t340 = vmax_u8(t339, t333);
-  uint8x8_t t341 = vmax_u8(t277, t340);
-  uint8x8_t t342 = vcge_u8(k1, t341);
-  uint16x8_t t344 = vshll_n_u8(p6_2, 1);
-  uint16x8_t t345 = vmlal_u8(t344, p7_2, k7);
-  uint16x8_t t346 = vaddw_u8(t345, p5_2);
-  uint16x8_t t347 = vaddw_u8(t346, p4_2);
-  uint16x8_t t348 = vaddw_u8(t347, p3_2);
-  uint16x8_t t349 = vaddw_u8(t348, p2_2);
-  uint16x8_t t350 = vaddw_u8(t349, p1_2);
-  uint16x8_t t351 = vaddw_u8(t350, p0_2);
-  uint16x8_t total_27 = vaddw_u8(t351, q0_2);
-  uint8x8_t t353 = vrshrn_n_u16(total_27, 4);
-  uint8x8_t t354 = vand_u8(t252, t342);
-  uint16x8_t t355 = vaddl_u8(p5_2, q1_2);
-  uint16x8_t t356 = vsubw_u8(t355, p7_2);
-  uint16x8_t t357 = vsubw_u8(t356, p6_2);
-  uint16x8_t total_28 = vaddq_u16(total_27, t357);
-  uint8x8_t t359 = vrshrn_n_u16(total_28, 4);
-  uint16x8_t t360 = vaddl_u8(p4_2, q2_2);
-  uint16x8_t t361 = vsubw_u8(t360, p7_2);
-  uint16x8_t t362 = vsubw_u8(t361, p5_2);
-  uint16x8_t total_29 = vaddq_u16(total_28, t362);
-  uint8x8_t t364 = vrshrn_n_u16(total_29, 4);
-  uint16x8_t t365 = vaddl_u8(p3_2, q3_2);
-  uint16x8_t t366 = vsubw_u8(t365, p7_2);
-  uint16x8_t t367 = vsubw_u8(t366, p4_2);
-  uint16x8_t total_30 = vaddq_u16(total_29, t367);
-  uint8x8_t t369 = vrshrn_n_u16(total_30, 4);
-  uint16x8_t t370 = vaddl_u8(p2_2, q4_2);
-  uint16x8_t t371 = vsubw_u8(t370, p7_2);
-  uint16x8_t t372 = vsubw_u8(t371, p3_2);
-  uint16x8_t total_31 = vaddq_u16(total_30, t372);
-  uint8x8_t t374 = vrshrn_n_u16(total_31, 4);
-  uint8x8_t t375 = vbsl_u8(t342, t374, near0_2);
-  uint16x8_t t376 = vaddl_u8(p1_2, q5_2);
-  uint16x8_t t377 = vsubw_u8(t376, p7_2);
-  uint16x8_t t378 = vsubw_u8(t377, p2_2);
-  uint16x8_t total_32 = vaddq_u16(total_31, t378);
-  uint8x8_t t380 = vrshrn_n_u16(total_32, 4);
-  uint8x8_t t381 = vbsl_u8(t342, t380, near1_2);
-  uint16x8_t t382 = vaddl_u8(p0_2, q6_2);
-  uint16x8_t t383 = vsubw_u8(t382, p7_2);
-  uint16x8_t t384 = vsubw_u8(t383, p1_2);
-  uint16x8_t total_33 = vaddq_u16(total_32, t384);
-  uint8x8_t t386 = vrshrn_n_u16(total_33, 4);
-  uint8x8_t t387 = vbsl_u8(t342, t386, near2_2);
-  uint16x8_t t388 = vaddl_u8(q0_2, q7_2);
-  uint16x8_t t389 = vsubw_u8(t388, p7_2);
-  uint16x8_t t390 = vsubw_u8(t389, p0_2);
-  uint16x8_t total_34 = vaddq_u16(total_33, t390);
-  uint8x8_t t392 = vrshrn_n_u16(total_34, 4);
-  uint8x8_t t393 = vbsl_u8(t342, t392, near3_2);
-  uint16x8_t t394 = vaddl_u8(q1_2, q7_2);
-  uint16x8_t t395 = vsubw_u8(t394, p6_2);
-  uint16x8_t t396 = vsubw_u8(t395, q0_2);
-  uint16x8_t total_35 = vaddq_u16(total_34, t396);
-  uint8x8_t t398 = vrshrn_n_u16(total_35, 4);
-  uint8x8_t t399 = vbsl_u8(t342, t398, near4_2);
-  uint16x8_t t400 = vaddl_u8(q2_2, q7_2);
-  uint16x8_t t401 = vsubw_u8(t400, p5_2);
-  uint16x8_t t402 = vsubw_u8(t401, q1_2);
-  uint16x8_t total_36 = vaddq_u16(total_35, t402);
-  uint8x8_t t404 = vrshrn_n_u16(total_36, 4);
-  uint8x8_t t405 = vbsl_u8(t342, t404, near5_2);
-  uint16x8_t t406 = vaddl_u8(q3_2, q7_2);
-  uint16x8_t t407 = vsubw_u8(t406, p4_2);
-  uint16x8_t t408 = vsubw_u8(t407, q2_2);
-  uint16x8_t total_37 = vaddq_u16(total_36, t408);
-  uint8x8_t t410 = vrshrn_n_u16(total_37, 4);
-  uint16x8_t t411 = vaddl_u8(q4_2, q7_2);
-  uint16x8_t t412 = vsubw_u8(t411, p3_2);
-  uint16x8_t t413 = vsubw_u8(t412, q3_2);
-  uint16x8_t total_38 = vaddq_u16(total_37, t413);
-  uint8x8_t t415 = vrshrn_n_u16(total_38, 4);
-  uint16x8_t t416 = vaddl_u8(q5_2, q7_2);
-  uint16x8_t t417 = vsubw_u8(t416, p2_2);
-  uint16x8_t t418 = vsubw_u8(t417, q4_2);
-  uint16x8_t total_39 = vaddq_u16(total_38, t418);
-  uint8x8_t t420 = vrshrn_n_u16(total_39, 4);
-  uint16x8_t t421 = vaddl_u8(q6_2, q7_2);
-  uint16x8_t t422 = vsubw_u8(t421, p1_2);
-  uint16x8_t t423 = vsubw_u8(t422, q5_2);
-  uint16x8_t total_40 = vaddq_u16(total_39, t423);
-  uint8x8_t wide_2 = vrshrn_n_u16(total_40, 4);
-  uint8x8_t t426 = vbsl_u8(t146, t145, p6);
-  uint8x8_t t427 = vbsl_u8(t146, t151, p5);
-  uint8x8_t t428 = vbsl_u8(t146, t156, p4);
-  uint8x8_t t429 = vbsl_u8(t146, t161, p3);
-  uint8x8_t t430 = vbsl_u8(t39, t167, p2);
-  uint8x8_t t431 = vbsl_u8(t39, t173, p1);
-  uint8x8_t t432 = vbsl_u8(t39, t179, p0);
-  uint8x8_t t433 = vbsl_u8(t39, t185, q0);
-  uint8x16_t r0 = vcombine_u8(t426, t430);
-  uint8x16_t r1 = vcombine_u8(t427, t431);
-  uint8x16_t r2 = vcombine_u8(t428, t432);
-  uint8x16_t r3 = vcombine_u8(t429, t433);
-  uint16x8_t t0_0 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
-  uint16x8_t t0_1 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
-  uint16x8_t t0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
-  uint16x8_t t0_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
-  uint32x4_t t1_0 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0, t0_2));
-  uint32x4_t t1_1 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0, t0_2));
-  uint32x4_t t1_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1, t0_3));
-  uint32x4_t t1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1, t0_3));
-  uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0, t1_2));
-  uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0, t1_2));
-  uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1, t1_3));
-  uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1, t1_3));
-  uint8x8_t row0 = vget_low_u8(c01);
-  uint8x8_t row1 = vget_high_u8(c01);
-  uint8x8_t row2 = vget_low_u8(c23);
-  uint8x8_t row3 = vget_high_u8(c23);
-  uint8x8_t row4 = vget_low_u8(c45);
-  uint8x8_t row5 = vget_high_u8(c45);
-  uint8x8_t row6 = vget_low_u8(c67);
-  uint8x8_t row7 = vget_high_u8(c67);
-  vst1_u8(&dst[-7], row0);
-  vst1_u8(&dst_row1[-7], row1);
-  vst1_u8(&dst_row2[-7], row2);
-  vst1_u8(&dst_row3[-7], row3);
-  vst1_u8(&dst_row4[-7], row4);
-  vst1_u8(&dst_row5[-7], row5);
-  vst1_u8(&dst_row6[-7], row6);
-  vst1_u8(&dst_row7[-7], row7);
-  uint8x8_t t434 = vbsl_u8(t39, t191, q1);
-  uint8x8_t t435 = vbsl_u8(t39, t197, q2);
-  uint8x8_t t436 = vbsl_u8(t146, t202, q3);
-  uint8x8_t t437 = vbsl_u8(t146, t207, q4);
-  uint8x16_t z = vcombine_u8(t434, t436);
-  uint8x16_t z_2 = vcombine_u8(t435, t437);
-  uint8x16_t z_3 = vzip1q_u8(z, z_2);
-  uint8x16_t z_4 = vzip2q_u8(z, z_2);
-  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  *(daedalus_any_u32 *)&dst[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst_row1[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst_row2[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst_row3[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst_row4[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst_row5[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst_row6[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst_row7[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
-  uint8x8_t t438 = vbsl_u8(t146, t212, q5);
-  uint8x8_t wide_3 = vbsl_u8(t146, wide, q6);
-  uint8x8_t z_7 = vzip1_u8(t438, wide_3);
-  uint8x8_t z_8 = vzip2_u8(t438, wide_3);
-  *(daedalus_any_u16 *)&dst[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-  *(daedalus_any_u16 *)&dst_row1[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-  *(daedalus_any_u16 *)&dst_row2[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-  *(daedalus_any_u16 *)&dst_row3[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-  *(daedalus_any_u16 *)&dst_row4[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-  *(daedalus_any_u16 *)&dst_row5[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-  *(daedalus_any_u16 *)&dst_row6[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-  *(daedalus_any_u16 *)&dst_row7[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
-  uint8x8_t t440 = vbsl_u8(t354, t353, p6_2);
-  uint8x8_t t441 = vbsl_u8(t354, t359, p5_2);
-  uint8x8_t t442 = vbsl_u8(t354, t364, p4_2);
-  uint8x8_t t443 = vbsl_u8(t354, t369, p3_2);
-  uint8x8_t t444 = vbsl_u8(t252, t375, p2_2);
-  uint8x8_t t445 = vbsl_u8(t252, t381, p1_2);
-  uint8x8_t t446 = vbsl_u8(t252, t387, p0_2);
-  uint8x8_t t447 = vbsl_u8(t252, t393, q0_2);
-  uint8x16_t r0_2 = vcombine_u8(t440, t444);
-  uint8x16_t r1_2 = vcombine_u8(t441, t445);
-  uint8x16_t r2_2 = vcombine_u8(t442, t446);
-  uint8x16_t r3_2 = vcombine_u8(t443, t447);
-  uint16x8_t t0_0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r0_2, r1_2));
-  uint16x8_t t0_1_2 = vreinterpretq_u16_u8(vtrn2q_u8(r0_2, r1_2));
-  uint16x8_t t0_2_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2_2, r3_2));
-  uint16x8_t t0_3_2 = vreinterpretq_u16_u8(vtrn2q_u8(r2_2, r3_2));
-  uint32x4_t t1_0_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_2, t0_2_2));
-  uint32x4_t t1_1_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_2, t0_2_2));
-  uint32x4_t t1_2_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_2, t0_3_2));
-  uint32x4_t t1_3_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_2, t0_3_2));
-  uint8x16_t c01_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_2, t1_2_2));
-  uint8x16_t c45_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_2, t1_2_2));
-  uint8x16_t c23_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_2, t1_3_2));
-  uint8x16_t c67_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_2, t1_3_2));
-  uint8x8_t row0_2 = vget_low_u8(c01_2);
-  uint8x8_t row1_2 = vget_high_u8(c01_2);
-  uint8x8_t row2_2 = vget_low_u8(c23_2);
-  uint8x8_t row3_2 = vget_high_u8(c23_2);
-  uint8x8_t row4_2 = vget_low_u8(c45_2);
-  uint8x8_t row5_2 = vget_high_u8(c45_2);
-  uint8x8_t row6_2 = vget_low_u8(c67_2);
-  uint8x8_t row7_2 = vget_high_u8(c67_2);
-  vst1_u8(&dst_row8[-7], row0_2);
-  vst1_u8(&dst_row9[-7], row1_2);
-  vst1_u8(&dst_row10[-7], row2_2);
-  vst1_u8(&dst_row11[-7], row3_2);
-  vst1_u8(&dst_row12[-7], row4_2);
-  vst1_u8(&dst_row13[-7], row5_2);
-  vst1_u8(&dst_row14[-7], row6_2);
-  vst1_u8(&dst_row15[-7], row7_2);
-  uint8x8_t t448 = vbsl_u8(t252, t399, q1_2);
-  uint8x8_t t449 = vbsl_u8(t252, t405, q2_2);
-  uint8x8_t t450 = vbsl_u8(t354, t410, q3_2);
-  uint8x8_t t451 = vbsl_u8(t354, t415, q4_2);
-  uint8x16_t z_9 = vcombine_u8(t448, t450);
-  uint8x16_t z_10 = vcombine_u8(t449, t451);
-  uint8x16_t z_11 = vzip1q_u8(z_9, z_10);
-  uint8x16_t z_12 = vzip2q_u8(z_9, z_10);
-  uint8x16_t z_13 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_11),
-      vreinterpretq_u16_u8(z_12)));
-  uint8x16_t z_14 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_11),
-      vreinterpretq_u16_u8(z_12)));
-  *(daedalus_any_u32 *)&dst_row8[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 0);
-  *(daedalus_any_u32 *)&dst_row9[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 1);
-  *(daedalus_any_u32 *)&dst_row10[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 2);
-  *(daedalus_any_u32 *)&dst_row11[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 3);
-  *(daedalus_any_u32 *)&dst_row12[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 0);
-  *(daedalus_any_u32 *)&dst_row13[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 1);
-  *(daedalus_any_u32 *)&dst_row14[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 2);
-  *(daedalus_any_u32 *)&dst_row15[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 3);
-  uint8x8_t t452 = vbsl_u8(t354, t420, q5_2);
-  uint8x8_t wide_4 = vbsl_u8(t354, wide_2, q6_2);
-  uint8x8_t z_15 = vzip1_u8(t452, wide_4);
-  uint8x8_t z_16 = vzip2_u8(t452, wide_4);
-  *(daedalus_any_u16 *)&dst_row8[5] = vget_lane_u16(vreinterpret_u16_u8(z_15), 0);
-  *(daedalus_any_u16 *)&dst_row9[5] = vget_lane_u16(vreinterpret_u16_u8(z_15), 1);
-  *(daedalus_any_u16 *)&dst_row10[5] = vget_lane_u16(vreinterpret_u16_u8(z_15), 2);
-  *(daedalus_any_u16 *)&dst_row11[5] = vget_lane_u16(vreinterpret_u16_u8(z_15), 3);
-  *(daedalus_any_u16 *)&dst_row12[5] = vget_lane_u16(vreinterpret_u16_u8(z_16), 0);
-  *(daedalus_any_u16 *)&dst_row13[5] = vget_lane_u16(vreinterpret_u16_u8(z_16), 1);
-  *(daedalus_any_u16 *)&dst_row14[5] = vget_lane_u16(vreinterpret_u16_u8(z_16), 2);
-  *(daedalus_any_u16 *)&dst_row15[5] = vget_lane_u16(vreinterpret_u16_u8(z_16), 3);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  uint8x16_t row0_2 = vld1q_u8(&dst[-8]);
+  uint8x16_t row1_2 = vld1q_u8(&dst_row1[-8]);
+  uint8x16_t row2_2 = vld1q_u8(&dst_row2[-8]);
+  uint8x16_t row3_2 = vld1q_u8(&dst_row3[-8]);
+  uint8x16_t row4_2 = vld1q_u8(&dst_row4[-8]);
+  uint8x16_t row5_2 = vld1q_u8(&dst_row5[-8]);
+  uint8x16_t row6_2 = vld1q_u8(&dst_row6[-8]);
+  uint8x16_t row7_2 = vld1q_u8(&dst_row7[-8]);
+  uint8x16_t row8_2 = vld1q_u8(&dst_row8[-8]);
+  uint8x16_t row9_2 = vld1q_u8(&dst_row9[-8]);
+  uint8x16_t row10_2 = vld1q_u8(&dst_row10[-8]);
+  uint8x16_t row11_2 = vld1q_u8(&dst_row11[-8]);
+  uint8x16_t row12_2 = vld1q_u8(&dst_row12[-8]);
+  uint8x16_t row13_2 = vld1q_u8(&dst_row13[-8]);
+  uint8x16_t row14_2 = vld1q_u8(&dst_row14[-8]);
+  uint8x16_t row15_2 = vld1q_u8(&dst_row15[-8]);
+  uint8x16_t t0_0_2 = vtrn1q_u8(row0_2, row1_2);
+  uint8x16_t t0_1_2 = vtrn2q_u8(row0_2, row1_2);
+  uint8x16_t t0_2_2 = vtrn1q_u8(row2_2, row3_2);
+  uint8x16_t t0_3_2 = vtrn2q_u8(row2_2, row3_2);
+  uint8x16_t t0_4_2 = vtrn1q_u8(row4_2, row5_2);
+  uint8x16_t t0_5_2 = vtrn2q_u8(row4_2, row5_2);
+  uint8x16_t t0_6_2 = vtrn1q_u8(row6_2, row7_2);
+  uint8x16_t t0_7_2 = vtrn2q_u8(row6_2, row7_2);
+  uint8x16_t t0_8_2 = vtrn1q_u8(row8_2, row9_2);
+  uint8x16_t t0_9_2 = vtrn2q_u8(row8_2, row9_2);
+  uint8x16_t t0_10_2 = vtrn1q_u8(row10_2, row11_2);
+  uint8x16_t t0_11_2 = vtrn2q_u8(row10_2, row11_2);
+  uint8x16_t t0_12_2 = vtrn1q_u8(row12_2, row13_2);
+  uint8x16_t t0_13_2 = vtrn2q_u8(row12_2, row13_2);
+  uint8x16_t t0_14_2 = vtrn1q_u8(row14_2, row15_2);
+  uint8x16_t t0_15_2 = vtrn2q_u8(row14_2, row15_2);
+  uint8x16_t t1_0_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0_2),
+      vreinterpretq_u16_u8(t0_2_2)));
+  uint8x16_t t1_2_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0_2),
+      vreinterpretq_u16_u8(t0_2_2)));
+  uint8x16_t t1_1_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1_2),
+      vreinterpretq_u16_u8(t0_3_2)));
+  uint8x16_t t1_3_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1_2),
+      vreinterpretq_u16_u8(t0_3_2)));
+  uint8x16_t t1_4_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4_2),
+      vreinterpretq_u16_u8(t0_6_2)));
+  uint8x16_t t1_6_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4_2),
+      vreinterpretq_u16_u8(t0_6_2)));
+  uint8x16_t t1_5_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5_2),
+      vreinterpretq_u16_u8(t0_7_2)));
+  uint8x16_t t1_7_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5_2),
+      vreinterpretq_u16_u8(t0_7_2)));
+  uint8x16_t t1_8_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_8_2),
+      vreinterpretq_u16_u8(t0_10_2)));
+  uint8x16_t t1_10_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_8_2),
+      vreinterpretq_u16_u8(t0_10_2)));
+  uint8x16_t t1_9_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_9_2),
+      vreinterpretq_u16_u8(t0_11_2)));
+  uint8x16_t t1_11_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_9_2),
+      vreinterpretq_u16_u8(t0_11_2)));
+  uint8x16_t t1_12_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_12_2),
+      vreinterpretq_u16_u8(t0_14_2)));
+  uint8x16_t t1_14_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_12_2),
+      vreinterpretq_u16_u8(t0_14_2)));
+  uint8x16_t t1_13_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_13_2),
+      vreinterpretq_u16_u8(t0_15_2)));
+  uint8x16_t t1_15_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_13_2),
+      vreinterpretq_u16_u8(t0_15_2)));
+  uint8x16_t t2_0_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0_2),
+      vreinterpretq_u32_u8(t1_4_2)));
+  uint8x16_t t2_4_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0_2),
+      vreinterpretq_u32_u8(t1_4_2)));
+  uint8x16_t t2_1_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1_2),
+      vreinterpretq_u32_u8(t1_5_2)));
+  uint8x16_t t2_5_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1_2),
+      vreinterpretq_u32_u8(t1_5_2)));
+  uint8x16_t t2_2_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2_2),
+      vreinterpretq_u32_u8(t1_6_2)));
+  uint8x16_t t2_6_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2_2),
+      vreinterpretq_u32_u8(t1_6_2)));
+  uint8x16_t t2_3_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3_2),
+      vreinterpretq_u32_u8(t1_7_2)));
+  uint8x16_t t2_7_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3_2),
+      vreinterpretq_u32_u8(t1_7_2)));
+  uint8x16_t t2_8_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_8_2),
+      vreinterpretq_u32_u8(t1_12_2)));
+  uint8x16_t t2_12_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_8_2),
+      vreinterpretq_u32_u8(t1_12_2)));
+  uint8x16_t t2_9_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_9_2),
+      vreinterpretq_u32_u8(t1_13_2)));
+  uint8x16_t t2_13_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_9_2),
+      vreinterpretq_u32_u8(t1_13_2)));
+  uint8x16_t t2_10_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_10_2),
+      vreinterpretq_u32_u8(t1_14_2)));
+  uint8x16_t t2_14_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_10_2),
+      vreinterpretq_u32_u8(t1_14_2)));
+  uint8x16_t t2_11_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_11_2),
+      vreinterpretq_u32_u8(t1_15_2)));
+  uint8x16_t t2_15_2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_11_2),
+      vreinterpretq_u32_u8(t1_15_2)));
+  uint8x16_t p7_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_0_2),
+      vreinterpretq_u64_u8(t2_8_2)));
+  uint8x16_t p6_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_1_2),
+      vreinterpretq_u64_u8(t2_9_2)));
+  uint8x16_t p5_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_2_2),
+      vreinterpretq_u64_u8(t2_10_2)));
+  uint8x16_t p4_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_3_2),
+      vreinterpretq_u64_u8(t2_11_2)));
+  uint8x16_t p3_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_4_2),
+      vreinterpretq_u64_u8(t2_12_2)));
+  uint8x16_t p2_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_5_2),
+      vreinterpretq_u64_u8(t2_13_2)));
+  uint8x16_t p1_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_6_2),
+      vreinterpretq_u64_u8(t2_14_2)));
+  uint8x16_t p0_2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_7_2),
+      vreinterpretq_u64_u8(t2_15_2)));
+  uint8x16_t q0_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_0_2),
+      vreinterpretq_u64_u8(t2_8_2)));
+  uint8x16_t q1_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_1_2),
+      vreinterpretq_u64_u8(t2_9_2)));
+  uint8x16_t q2_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_2_2),
+      vreinterpretq_u64_u8(t2_10_2)));
+  uint8x16_t q3_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_3_2),
+      vreinterpretq_u64_u8(t2_11_2)));
+  uint8x16_t q4_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_4_2),
+      vreinterpretq_u64_u8(t2_12_2)));
+  uint8x16_t q5_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_5_2),
+      vreinterpretq_u64_u8(t2_13_2)));
+  uint8x16_t q6_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_6_2),
+      vreinterpretq_u64_u8(t2_14_2)));
+  uint8x16_t q7_2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_7_2),
+      vreinterpretq_u64_u8(t2_15_2)));
+  uint8x16_t steps0_2 = vabdq_u8(p1_2, p0_2);
+  uint8x16_t steps1_2 = vabdq_u8(p2_2, p1_2);
+  uint8x16_t steps2_2 = vabdq_u8(p3_2, p2_2);
+  uint8x16_t steps3_2 = vabdq_u8(q1_2, q0_2);
+  uint8x16_t steps4_2 = vabdq_u8(q2_2, q1_2);
+  uint8x16_t steps5_2 = vabdq_u8(q3_2, q2_2);
+  uint8x16_t t26_2 = vmaxq_u8(steps0_2, steps1_2);
+  uint8x16_t t27_2 = vmaxq_u8(t26_2, steps2_2);
+  uint8x16_t t28_2 = vmaxq_u8(t27_2, steps3_2);
+  uint8x16_t t29_2 = vmaxq_u8(t28_2, steps4_2);
+  uint8x16_t t30_2 = vmaxq_u8(t29_2, steps5_2);
+  uint8x16_t limit_3 = vdupq_n_u8((uint8_t)(limit));
+  uint8x16_t t31_2 = vcgeq_u8(limit_3, t30_2);
+  uint8x16_t t32_2 = vabdq_u8(p0_2, q0_2);
+  uint8x16_t t34_sat_2 = vqshlq_n_u8(t32_2, 1);
+  uint8x16_t t35_2 = vabdq_u8(p1_2, q1_2);
+  uint8x16_t t36_2 = vshrq_n_u8(t35_2, 1);
+  uint8x16_t t37_sat_2 = vqaddq_u8(t34_sat_2, t36_2);
+  uint8x16_t blimit_3 = vdupq_n_u8((uint8_t)(blimit));
+  uint8x16_t t38_2 = vcgeq_u8(blimit_3, t37_sat_2);
+  uint8x16_t t39_2 = vandq_u8(t31_2, t38_2);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t39_2), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t39_2), 1)) != 0)) {
+    return;
+  }
+  uint8x16_t k1_2 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t60_2 = vabdq_u8(p2_2, p0_2);
+  uint8x16_t t64_2 = vmaxq_u8(steps0_2, t60_2);
+  uint8x16_t t61_2 = vabdq_u8(p3_2, p0_2);
+  uint8x16_t t65_2 = vmaxq_u8(t64_2, t61_2);
+  uint8x16_t t66_2 = vmaxq_u8(t65_2, steps3_2);
+  uint8x16_t t62_2 = vabdq_u8(q2_2, q0_2);
+  uint8x16_t t67_2 = vmaxq_u8(t66_2, t62_2);
+  uint8x16_t t63_2 = vabdq_u8(q3_2, q0_2);
+  uint8x16_t t68_2 = vmaxq_u8(t67_2, t63_2);
+  uint8x16_t t69 = vcgeq_u8(k1_2, t68_2);
+  if ((vgetq_lane_u64(vreinterpretq_u64_u8(t69), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t69),
+      1)) != 0) {
+    uint8x16_t row0 = vld1q_u8(&dst[-8]);
+    uint8x16_t row1 = vld1q_u8(&dst_row1[-8]);
+    uint8x16_t row2 = vld1q_u8(&dst_row2[-8]);
+    uint8x16_t row3 = vld1q_u8(&dst_row3[-8]);
+    uint8x16_t row4 = vld1q_u8(&dst_row4[-8]);
+    uint8x16_t row5 = vld1q_u8(&dst_row5[-8]);
+    uint8x16_t row6 = vld1q_u8(&dst_row6[-8]);
+    uint8x16_t row7 = vld1q_u8(&dst_row7[-8]);
+    uint8x16_t row8 = vld1q_u8(&dst_row8[-8]);
+    uint8x16_t row9 = vld1q_u8(&dst_row9[-8]);
+    uint8x16_t row10 = vld1q_u8(&dst_row10[-8]);
+    uint8x16_t row11 = vld1q_u8(&dst_row11[-8]);
+    uint8x16_t row12 = vld1q_u8(&dst_row12[-8]);
+    uint8x16_t row13 = vld1q_u8(&dst_row13[-8]);
+    uint8x16_t row14 = vld1q_u8(&dst_row14[-8]);
+    uint8x16_t row15 = vld1q_u8(&dst_row15[-8]);
+    uint8x16_t t0_0 = vtrn1q_u8(row0, row1);
+    uint8x16_t t0_1 = vtrn2q_u8(row0, row1);
+    uint8x16_t t0_2 = vtrn1q_u8(row2, row3);
+    uint8x16_t t0_3 = vtrn2q_u8(row2, row3);
+    uint8x16_t t0_4 = vtrn1q_u8(row4, row5);
+    uint8x16_t t0_5 = vtrn2q_u8(row4, row5);
+    uint8x16_t t0_6 = vtrn1q_u8(row6, row7);
+    uint8x16_t t0_7 = vtrn2q_u8(row6, row7);
+    uint8x16_t t0_8 = vtrn1q_u8(row8, row9);
+    uint8x16_t t0_9 = vtrn2q_u8(row8, row9);
+    uint8x16_t t0_10 = vtrn1q_u8(row10, row11);
+    uint8x16_t t0_11 = vtrn2q_u8(row10, row11);
+    uint8x16_t t0_12 = vtrn1q_u8(row12, row13);
+    uint8x16_t t0_13 = vtrn2q_u8(row12, row13);
+    uint8x16_t t0_14 = vtrn1q_u8(row14, row15);
+    uint8x16_t t0_15 = vtrn2q_u8(row14, row15);
+    uint8x16_t t1_0 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0),
+        vreinterpretq_u16_u8(t0_2)));
+    uint8x16_t t1_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0),
+        vreinterpretq_u16_u8(t0_2)));
+    uint8x16_t t1_1 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1),
+        vreinterpretq_u16_u8(t0_3)));
+    uint8x16_t t1_3 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1),
+        vreinterpretq_u16_u8(t0_3)));
+    uint8x16_t t1_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4),
+        vreinterpretq_u16_u8(t0_6)));
+    uint8x16_t t1_6 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4),
+        vreinterpretq_u16_u8(t0_6)));
+    uint8x16_t t1_5 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5),
+        vreinterpretq_u16_u8(t0_7)));
+    uint8x16_t t1_7 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5),
+        vreinterpretq_u16_u8(t0_7)));
+    uint8x16_t t1_8 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_8),
+        vreinterpretq_u16_u8(t0_10)));
+    uint8x16_t t1_10 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_8),
+        vreinterpretq_u16_u8(t0_10)));
+    uint8x16_t t1_9 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_9),
+        vreinterpretq_u16_u8(t0_11)));
+    uint8x16_t t1_11 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_9),
+        vreinterpretq_u16_u8(t0_11)));
+    uint8x16_t t1_12 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_12),
+        vreinterpretq_u16_u8(t0_14)));
+    uint8x16_t t1_14 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_12),
+        vreinterpretq_u16_u8(t0_14)));
+    uint8x16_t t1_13 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_13),
+        vreinterpretq_u16_u8(t0_15)));
+    uint8x16_t t1_15 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_13),
+        vreinterpretq_u16_u8(t0_15)));
+    uint8x16_t t2_0 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0),
+        vreinterpretq_u32_u8(t1_4)));
+    uint8x16_t t2_4 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0),
+        vreinterpretq_u32_u8(t1_4)));
+    uint8x16_t t2_1 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1),
+        vreinterpretq_u32_u8(t1_5)));
+    uint8x16_t t2_5 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1),
+        vreinterpretq_u32_u8(t1_5)));
+    uint8x16_t t2_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2),
+        vreinterpretq_u32_u8(t1_6)));
+    uint8x16_t t2_6 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2),
+        vreinterpretq_u32_u8(t1_6)));
+    uint8x16_t t2_3 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3),
+        vreinterpretq_u32_u8(t1_7)));
+    uint8x16_t t2_7 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3),
+        vreinterpretq_u32_u8(t1_7)));
+    uint8x16_t t2_8 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_8),
+        vreinterpretq_u32_u8(t1_12)));
+    uint8x16_t t2_12 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_8),
+        vreinterpretq_u32_u8(t1_12)));
+    uint8x16_t t2_9 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_9),
+        vreinterpretq_u32_u8(t1_13)));
+    uint8x16_t t2_13 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_9),
+        vreinterpretq_u32_u8(t1_13)));
+    uint8x16_t t2_10 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_10),
+        vreinterpretq_u32_u8(t1_14)));
+    uint8x16_t t2_14 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_10),
+        vreinterpretq_u32_u8(t1_14)));
+    uint8x16_t t2_11 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_11),
+        vreinterpretq_u32_u8(t1_15)));
+    uint8x16_t t2_15 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_11),
+        vreinterpretq_u32_u8(t1_15)));
+    uint8x16_t p7 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_0),
+        vreinterpretq_u64_u8(t2_8)));
+    uint8x16_t p6 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_1),
+        vreinterpretq_u64_u8(t2_9)));
+    uint8x16_t p5 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_2),
+        vreinterpretq_u64_u8(t2_10)));
+    uint8x16_t p4 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_3),
+        vreinterpretq_u64_u8(t2_11)));
+    uint8x16_t p3 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_4),
+        vreinterpretq_u64_u8(t2_12)));
+    uint8x16_t p2 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_5),
+        vreinterpretq_u64_u8(t2_13)));
+    uint8x16_t p1 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_6),
+        vreinterpretq_u64_u8(t2_14)));
+    uint8x16_t p0 = vreinterpretq_u8_u64(vtrn1q_u64(vreinterpretq_u64_u8(t2_7),
+        vreinterpretq_u64_u8(t2_15)));
+    uint8x16_t q0 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_0),
+        vreinterpretq_u64_u8(t2_8)));
+    uint8x16_t q1 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_1),
+        vreinterpretq_u64_u8(t2_9)));
+    uint8x16_t q2 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_2),
+        vreinterpretq_u64_u8(t2_10)));
+    uint8x16_t q3 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_3),
+        vreinterpretq_u64_u8(t2_11)));
+    uint8x16_t q4 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_4),
+        vreinterpretq_u64_u8(t2_12)));
+    uint8x16_t q5 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_5),
+        vreinterpretq_u64_u8(t2_13)));
+    uint8x16_t q6 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_6),
+        vreinterpretq_u64_u8(t2_14)));
+    uint8x16_t q7 = vreinterpretq_u8_u64(vtrn2q_u64(vreinterpretq_u64_u8(t2_7),
+        vreinterpretq_u64_u8(t2_15)));
+    uint8x16_t steps0 = vabdq_u8(p1, p0);
+    uint8x16_t steps1 = vabdq_u8(p2, p1);
+    uint8x16_t steps2 = vabdq_u8(p3, p2);
+    uint8x16_t steps3 = vabdq_u8(q1, q0);
+    uint8x16_t steps4 = vabdq_u8(q2, q1);
+    uint8x16_t steps5 = vabdq_u8(q3, q2);
+    uint8x16_t t26 = vmaxq_u8(steps0, steps1);
+    uint8x16_t t27 = vmaxq_u8(t26, steps2);
+    uint8x16_t t28 = vmaxq_u8(t27, steps3);
+    uint8x16_t t29 = vmaxq_u8(t28, steps4);
+    uint8x16_t t30 = vmaxq_u8(t29, steps5);
+    uint8x16_t limit_2 = vdupq_n_u8((uint8_t)(limit));
+    uint8x16_t t31 = vcgeq_u8(limit_2, t30);
+    uint8x16_t t32 = vabdq_u8(p0, q0);
+    uint8x16_t t34_sat = vqshlq_n_u8(t32, 1);
+    uint8x16_t t35 = vabdq_u8(p1, q1);
+    uint8x16_t t36 = vshrq_n_u8(t35, 1);
+    uint8x16_t t37_sat = vqaddq_u8(t34_sat, t36);
+    uint8x16_t blimit_2 = vdupq_n_u8((uint8_t)(blimit));
+    uint8x16_t t38 = vcgeq_u8(blimit_2, t37_sat);
+    uint8x16_t t39 = vandq_u8(t31, t38);
+    uint8x16_t t60 = vabdq_u8(p2, p0);
+    uint8x16_t t61 = vabdq_u8(p3, p0);
+    uint8x16_t t62 = vabdq_u8(q2, q0);
+    uint8x16_t t63 = vabdq_u8(q3, q0);
+    uint8x16_t t64 = vmaxq_u8(steps0, t60);
+    uint8x16_t t65 = vmaxq_u8(t64, t61);
+    uint8x16_t t66 = vmaxq_u8(t65, steps3);
+    uint8x16_t t67 = vmaxq_u8(t66, t62);
+    uint8x16_t t68 = vmaxq_u8(t67, t63);
+    uint8x16_t t111 = vabdq_u8(p4, p0);
+    uint8x16_t t112 = vabdq_u8(p5, p0);
+    uint8x16_t t113 = vabdq_u8(p6, p0);
+    uint8x16_t t114 = vabdq_u8(p7, p0);
+    uint8x16_t t115 = vabdq_u8(q4, q0);
+    uint8x16_t t116 = vabdq_u8(q5, q0);
+    uint8x16_t t117 = vabdq_u8(q6, q0);
+    uint8x16_t t118 = vabdq_u8(q7, q0);
+    uint8x16_t t119 = vmaxq_u8(t111, t112);
+    uint8x16_t t120 = vmaxq_u8(t119, t113);
+    uint8x16_t t121 = vmaxq_u8(t120, t114);
+    uint8x16_t t122 = vmaxq_u8(t121, t115);
+    uint8x16_t t123 = vmaxq_u8(t122, t116);
+    uint8x16_t t124 = vmaxq_u8(t123, t117);
+    uint8x16_t t125 = vmaxq_u8(t124, t118);
+    uint8x16_t t126 = vmaxq_u8(t68, t125);
+    uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+    uint8x16_t t127 = vcgeq_u8(k1, t126);
+    uint16x8_t t130_0 = vshll_n_u8(vget_low_u8(p6), 1);
+    uint16x8_t t130_1 = vshll_high_n_u8(p6, 1);
+    uint8x16_t k7 = vdupq_n_u8((uint8_t)(7));
+    uint16x8_t t131_0 = vmlal_u8(t130_0, vget_low_u8(p7), vget_low_u8(k7));
+    uint16x8_t t131_1 = vmlal_high_u8(t130_1, p7, k7);
+    uint16x8_t t132_0 = vaddw_u8(t131_0, vget_low_u8(p5));
+    uint16x8_t t132_1 = vaddw_high_u8(t131_1, p5);
+    uint16x8_t t133_0 = vaddw_u8(t132_0, vget_low_u8(p4));
+    uint16x8_t t133_1 = vaddw_high_u8(t132_1, p4);
+    uint16x8_t t134_0 = vaddw_u8(t133_0, vget_low_u8(p3));
+    uint16x8_t t134_1 = vaddw_high_u8(t133_1, p3);
+    uint16x8_t t135_0 = vaddw_u8(t134_0, vget_low_u8(p2));
+    uint16x8_t t135_1 = vaddw_high_u8(t134_1, p2);
+    uint16x8_t t136_0 = vaddw_u8(t135_0, vget_low_u8(p1));
+    uint16x8_t t136_1 = vaddw_high_u8(t135_1, p1);
+    uint16x8_t t137_0 = vaddw_u8(t136_0, vget_low_u8(p0));
+    uint16x8_t t137_1 = vaddw_high_u8(t136_1, p0);
+    uint16x8_t total_0 = vaddw_u8(t137_0, vget_low_u8(q0));
+    uint16x8_t total_1 = vaddw_high_u8(t137_1, q0);
+    uint8x16_t t139 = vrshrn_high_n_u16(vrshrn_n_u16(total_0, 4), total_1, 4);
+    uint8x16_t t140 = vandq_u8(t39, t127);
+    if ((vgetq_lane_u64(vreinterpretq_u64_u8(t140), 0) & vgetq_lane_u64(vreinterpretq_u64_u8(t140),
+        1)) == UINT64_MAX) {
+      uint16x8_t t141_0 = vaddl_u8(vget_low_u8(p5), vget_low_u8(q1));
+      uint16x8_t t141_1 = vaddl_high_u8(p5, q1);
+      uint16x8_t t142_0 = vsubw_u8(t141_0, vget_low_u8(p7));
+      uint16x8_t t142_1 = vsubw_high_u8(t141_1, p7);
+      uint16x8_t t143_0 = vsubw_u8(t142_0, vget_low_u8(p6));
+      uint16x8_t t143_1 = vsubw_high_u8(t142_1, p6);
+      uint16x8_t total_0_2 = vaddq_u16(total_0, t143_0);
+      uint16x8_t total_1_2 = vaddq_u16(total_1, t143_1);
+      uint8x16_t t145 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_2, 4), total_1_2, 4);
+      uint16x8_t t146_0 = vaddl_u8(vget_low_u8(p4), vget_low_u8(q2));
+      uint16x8_t t146_1 = vaddl_high_u8(p4, q2);
+      uint16x8_t t147_0 = vsubw_u8(t146_0, vget_low_u8(p7));
+      uint16x8_t t147_1 = vsubw_high_u8(t146_1, p7);
+      uint16x8_t t148_0 = vsubw_u8(t147_0, vget_low_u8(p5));
+      uint16x8_t t148_1 = vsubw_high_u8(t147_1, p5);
+      uint16x8_t total_0_3 = vaddq_u16(total_0_2, t148_0);
+      uint16x8_t total_1_3 = vaddq_u16(total_1_2, t148_1);
+      uint8x16_t t150 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_3, 4), total_1_3, 4);
+      uint16x8_t t151_0 = vaddl_u8(vget_low_u8(p3), vget_low_u8(q3));
+      uint16x8_t t151_1 = vaddl_high_u8(p3, q3);
+      uint16x8_t t152_0 = vsubw_u8(t151_0, vget_low_u8(p7));
+      uint16x8_t t152_1 = vsubw_high_u8(t151_1, p7);
+      uint16x8_t t153_0 = vsubw_u8(t152_0, vget_low_u8(p4));
+      uint16x8_t t153_1 = vsubw_high_u8(t152_1, p4);
+      uint16x8_t total_0_4 = vaddq_u16(total_0_3, t153_0);
+      uint16x8_t total_1_4 = vaddq_u16(total_1_3, t153_1);
+      uint8x16_t t155 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_4, 4), total_1_4, 4);
+      uint16x8_t t156_0 = vaddl_u8(vget_low_u8(p2), vget_low_u8(q4));
+      uint16x8_t t156_1 = vaddl_high_u8(p2, q4);
+      uint16x8_t t157_0 = vsubw_u8(t156_0, vget_low_u8(p7));
+      uint16x8_t t157_1 = vsubw_high_u8(t156_1, p7);
+      uint16x8_t t158_0 = vsubw_u8(t157_0, vget_low_u8(p3));
+      uint16x8_t t158_1 = vsubw_high_u8(t157_1, p3);
+      uint16x8_t total_0_5 = vaddq_u16(total_0_4, t158_0);
+      uint16x8_t total_1_5 = vaddq_u16(total_1_4, t158_1);
+      uint8x16_t t160 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_5, 4), total_1_5, 4);
+      uint16x8_t t161_0 = vaddl_u8(vget_low_u8(p1), vget_low_u8(q5));
+      uint16x8_t t161_1 = vaddl_high_u8(p1, q5);
+      uint16x8_t t162_0 = vsubw_u8(t161_0, vget_low_u8(p7));
+      uint16x8_t t162_1 = vsubw_high_u8(t161_1, p7);
+      uint16x8_t t163_0 = vsubw_u8(t162_0, vget_low_u8(p2));
+      uint16x8_t t163_1 = vsubw_high_u8(t162_1, p2);
+      uint16x8_t total_0_6 = vaddq_u16(total_0_5, t163_0);
+      uint16x8_t total_1_6 = vaddq_u16(total_1_5, t163_1);
+      uint8x16_t t165 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_6, 4), total_1_6, 4);
+      uint16x8_t t166_0 = vaddl_u8(vget_low_u8(p0), vget_low_u8(q6));
+      uint16x8_t t166_1 = vaddl_high_u8(p0, q6);
+      uint16x8_t t167_0 = vsubw_u8(t166_0, vget_low_u8(p7));
+      uint16x8_t t167_1 = vsubw_high_u8(t166_1, p7);
+      uint16x8_t t168_0 = vsubw_u8(t167_0, vget_low_u8(p1));
+      uint16x8_t t168_1 = vsubw_high_u8(t167_1, p1);
+      uint16x8_t total_0_7 = vaddq_u16(total_0_6, t168_0);
+      uint16x8_t total_1_7 = vaddq_u16(total_1_6, t168_1);
+      uint8x16_t t170 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_7, 4), total_1_7, 4);
+      uint16x8_t t171_0 = vaddl_u8(vget_low_u8(q0), vget_low_u8(q7));
+      uint16x8_t t171_1 = vaddl_high_u8(q0, q7);
+      uint16x8_t t172_0 = vsubw_u8(t171_0, vget_low_u8(p7));
+      uint16x8_t t172_1 = vsubw_high_u8(t171_1, p7);
+      uint16x8_t t173_0 = vsubw_u8(t172_0, vget_low_u8(p0));
+      uint16x8_t t173_1 = vsubw_high_u8(t172_1, p0);
+      uint16x8_t total_0_8 = vaddq_u16(total_0_7, t173_0);
+      uint16x8_t total_1_8 = vaddq_u16(total_1_7, t173_1);
+      uint8x16_t t175 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_8, 4), total_1_8, 4);
+      uint8x16_t z = vzip1q_u8(t139, t145);
+      uint8x16_t z_2 = vzip2q_u8(t139, t145);
+      uint8x16_t z_3 = vzip1q_u8(t150, t155);
+      uint8x16_t z_4 = vzip2q_u8(t150, t155);
+      uint8x16_t z_5 = vzip1q_u8(t160, t165);
+      uint8x16_t z_6 = vzip2q_u8(t160, t165);
+      uint8x16_t z_7 = vzip1q_u8(t170, t175);
+      uint8x16_t z_8 = vzip2q_u8(t170, t175);
+      uint8x16_t z_9 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z),
+          vreinterpretq_u16_u8(z_3)));
+      uint8x16_t z_10 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z),
+          vreinterpretq_u16_u8(z_3)));
+      uint8x16_t z_11 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_2),
+          vreinterpretq_u16_u8(z_4)));
+      uint8x16_t z_12 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_2),
+          vreinterpretq_u16_u8(z_4)));
+      uint8x16_t z_13 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_5),
+          vreinterpretq_u16_u8(z_7)));
+      uint8x16_t z_14 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_5),
+          vreinterpretq_u16_u8(z_7)));
+      uint8x16_t z_15 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_6),
+          vreinterpretq_u16_u8(z_8)));
+      uint8x16_t z_16 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_6),
+          vreinterpretq_u16_u8(z_8)));
+      uint8x16_t z_17 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_9),
+          vreinterpretq_u32_u8(z_13)));
+      uint8x16_t z_18 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_9),
+          vreinterpretq_u32_u8(z_13)));
+      uint8x16_t z_19 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_10),
+          vreinterpretq_u32_u8(z_14)));
+      uint8x16_t z_20 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_10),
+          vreinterpretq_u32_u8(z_14)));
+      uint8x16_t z_21 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_11),
+          vreinterpretq_u32_u8(z_15)));
+      uint8x16_t z_22 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_11),
+          vreinterpretq_u32_u8(z_15)));
+      uint8x16_t z_23 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_12),
+          vreinterpretq_u32_u8(z_16)));
+      uint8x16_t z_24 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_12),
+          vreinterpretq_u32_u8(z_16)));
+      *(daedalus_any_u64 *)&dst[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_17), 0);
+      *(daedalus_any_u64 *)&dst_row1[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_17), 1);
+      *(daedalus_any_u64 *)&dst_row2[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_18), 0);
+      *(daedalus_any_u64 *)&dst_row3[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_18), 1);
+      *(daedalus_any_u64 *)&dst_row4[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_19), 0);
+      *(daedalus_any_u64 *)&dst_row5[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_19), 1);
+      *(daedalus_any_u64 *)&dst_row6[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_20), 0);
+      *(daedalus_any_u64 *)&dst_row7[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_20), 1);
+      *(daedalus_any_u64 *)&dst_row8[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_21), 0);
+      *(daedalus_any_u64 *)&dst_row9[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_21), 1);
+      *(daedalus_any_u64 *)&dst_row10[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_22), 0);
+      *(daedalus_any_u64 *)&dst_row11[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_22), 1);
+      *(daedalus_any_u64 *)&dst_row12[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_23), 0);
+      *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_23), 1);
+      *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_24), 0);
+      *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_24), 1);
+      uint16x8_t t176_0 = vaddl_u8(vget_low_u8(q1), vget_low_u8(q7));
+      uint16x8_t t176_1 = vaddl_high_u8(q1, q7);
+      uint16x8_t t177_0 = vsubw_u8(t176_0, vget_low_u8(p6));
+      uint16x8_t t177_1 = vsubw_high_u8(t176_1, p6);
+      uint16x8_t t178_0 = vsubw_u8(t177_0, vget_low_u8(q0));
+      uint16x8_t t178_1 = vsubw_high_u8(t177_1, q0);
+      uint16x8_t total_0_9 = vaddq_u16(total_0_8, t178_0);
+      uint16x8_t total_1_9 = vaddq_u16(total_1_8, t178_1);
+      uint8x16_t t180 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_9, 4), total_1_9, 4);
+      uint16x8_t t181_0 = vaddl_u8(vget_low_u8(q2), vget_low_u8(q7));
+      uint16x8_t t181_1 = vaddl_high_u8(q2, q7);
+      uint16x8_t t182_0 = vsubw_u8(t181_0, vget_low_u8(p5));
+      uint16x8_t t182_1 = vsubw_high_u8(t181_1, p5);
+      uint16x8_t t183_0 = vsubw_u8(t182_0, vget_low_u8(q1));
+      uint16x8_t t183_1 = vsubw_high_u8(t182_1, q1);
+      uint16x8_t total_0_10 = vaddq_u16(total_0_9, t183_0);
+      uint16x8_t total_1_10 = vaddq_u16(total_1_9, t183_1);
+      uint8x16_t t185 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_10, 4), total_1_10, 4);
+      uint16x8_t t186_0 = vaddl_u8(vget_low_u8(q3), vget_low_u8(q7));
+      uint16x8_t t186_1 = vaddl_high_u8(q3, q7);
+      uint16x8_t t187_0 = vsubw_u8(t186_0, vget_low_u8(p4));
+      uint16x8_t t187_1 = vsubw_high_u8(t186_1, p4);
+      uint16x8_t t188_0 = vsubw_u8(t187_0, vget_low_u8(q2));
+      uint16x8_t t188_1 = vsubw_high_u8(t187_1, q2);
+      uint16x8_t total_0_11 = vaddq_u16(total_0_10, t188_0);
+      uint16x8_t total_1_11 = vaddq_u16(total_1_10, t188_1);
+      uint8x16_t t190 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_11, 4), total_1_11, 4);
+      uint16x8_t t191_0 = vaddl_u8(vget_low_u8(q4), vget_low_u8(q7));
+      uint16x8_t t191_1 = vaddl_high_u8(q4, q7);
+      uint16x8_t t192_0 = vsubw_u8(t191_0, vget_low_u8(p3));
+      uint16x8_t t192_1 = vsubw_high_u8(t191_1, p3);
+      uint16x8_t t193_0 = vsubw_u8(t192_0, vget_low_u8(q3));
+      uint16x8_t t193_1 = vsubw_high_u8(t192_1, q3);
+      uint16x8_t total_0_12 = vaddq_u16(total_0_11, t193_0);
+      uint16x8_t total_1_12 = vaddq_u16(total_1_11, t193_1);
+      uint8x16_t t195 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_12, 4), total_1_12, 4);
+      uint16x8_t t196_0 = vaddl_u8(vget_low_u8(q5), vget_low_u8(q7));
+      uint16x8_t t196_1 = vaddl_high_u8(q5, q7);
+      uint16x8_t t197_0 = vsubw_u8(t196_0, vget_low_u8(p2));
+      uint16x8_t t197_1 = vsubw_high_u8(t196_1, p2);
+      uint16x8_t t198_0 = vsubw_u8(t197_0, vget_low_u8(q4));
+      uint16x8_t t198_1 = vsubw_high_u8(t197_1, q4);
+      uint16x8_t total_0_13 = vaddq_u16(total_0_12, t198_0);
+      uint16x8_t total_1_13 = vaddq_u16(total_1_12, t198_1);
+      uint8x16_t t200 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_13, 4), total_1_13, 4);
+      uint16x8_t t201_0 = vaddl_u8(vget_low_u8(q6), vget_low_u8(q7));
+      uint16x8_t t201_1 = vaddl_high_u8(q6, q7);
+      uint16x8_t t202_0 = vsubw_u8(t201_0, vget_low_u8(p1));
+      uint16x8_t t202_1 = vsubw_high_u8(t201_1, p1);
+      uint16x8_t t203_0 = vsubw_u8(t202_0, vget_low_u8(q5));
+      uint16x8_t t203_1 = vsubw_high_u8(t202_1, q5);
+      uint16x8_t total_0_14 = vaddq_u16(total_0_13, t203_0);
+      uint16x8_t total_1_14 = vaddq_u16(total_1_13, t203_1);
+      uint8x16_t wide = vrshrn_high_n_u16(vrshrn_n_u16(total_0_14, 4), total_1_14, 4);
+      uint8x16_t z_25 = vzip1q_u8(t170, t175);
+      uint8x16_t z_26 = vzip2q_u8(t170, t175);
+      uint8x16_t z_27 = vzip1q_u8(t180, t185);
+      uint8x16_t z_28 = vzip2q_u8(t180, t185);
+      uint8x16_t z_29 = vzip1q_u8(t190, t195);
+      uint8x16_t z_30 = vzip2q_u8(t190, t195);
+      uint8x16_t z_31 = vzip1q_u8(t200, wide);
+      uint8x16_t z_32 = vzip2q_u8(t200, wide);
+      uint8x16_t z_33 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_25),
+          vreinterpretq_u16_u8(z_27)));
+      uint8x16_t z_34 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_25),
+          vreinterpretq_u16_u8(z_27)));
+      uint8x16_t z_35 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_26),
+          vreinterpretq_u16_u8(z_28)));
+      uint8x16_t z_36 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_26),
+          vreinterpretq_u16_u8(z_28)));
+      uint8x16_t z_37 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_29),
+          vreinterpretq_u16_u8(z_31)));
+      uint8x16_t z_38 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_29),
+          vreinterpretq_u16_u8(z_31)));
+      uint8x16_t z_39 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_30),
+          vreinterpretq_u16_u8(z_32)));
+      uint8x16_t z_40 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_30),
+          vreinterpretq_u16_u8(z_32)));
+      uint8x16_t z_41 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_33),
+          vreinterpretq_u32_u8(z_37)));
+      uint8x16_t z_42 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_33),
+          vreinterpretq_u32_u8(z_37)));
+      uint8x16_t z_43 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_34),
+          vreinterpretq_u32_u8(z_38)));
+      uint8x16_t z_44 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_34),
+          vreinterpretq_u32_u8(z_38)));
+      uint8x16_t z_45 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_35),
+          vreinterpretq_u32_u8(z_39)));
+      uint8x16_t z_46 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_35),
+          vreinterpretq_u32_u8(z_39)));
+      uint8x16_t z_47 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_36),
+          vreinterpretq_u32_u8(z_40)));
+      uint8x16_t z_48 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_36),
+          vreinterpretq_u32_u8(z_40)));
+      *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_41), 0);
+      *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_41), 1);
+      *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_42), 0);
+      *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_42), 1);
+      *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_43), 0);
+      *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_43), 1);
+      *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_44), 0);
+      *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_44), 1);
+      *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_45), 0);
+      *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_45), 1);
+      *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_46), 0);
+      *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_46), 1);
+      *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_47), 0);
+      *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_47), 1);
+      *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_48), 0);
+      *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_48), 1);
+      return;
+    }
+  }
+  uint8x16_t t40 = vmaxq_u8(steps0_2, steps3_2);
+  uint8x16_t thresh_2 = vdupq_n_u8((uint8_t)(thresh));
+  uint8x16_t t41 = vcgtq_u8(t40, thresh_2);
+  uint16x8_t t42_0 = vsubl_u8(vget_low_u8(q0_2), vget_low_u8(p0_2));
+  uint16x8_t t42_1 = vsubl_high_u8(q0_2, p0_2);
+  int16x8_t t44_0 = vmulq_laneq_s16(vreinterpretq_s16_u16(t42_0), multipliers16, 0);
+  int16x8_t t44_1 = vmulq_laneq_s16(vreinterpretq_s16_u16(t42_1), multipliers16, 0);
+  uint16x8_t value_0 = vsubl_u8(vget_low_u8(p1_2), vget_low_u8(q1_2));
+  uint16x8_t value_1 = vsubl_high_u8(p1_2, q1_2);
+  int8x16_t value_sat = vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u16(value_0)),
+      vreinterpretq_s16_u16(value_1));
+  uint8x16_t t48 = vandq_u8(t41, vreinterpretq_u8_s8(value_sat));
+  int16x8_t value_0_2 = vaddw_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t48)));
+  int16x8_t value_1_2 = vaddw_high_s8(t44_1, vreinterpretq_s8_u8(t48));
+  int8x16_t value_sat_2 = vqmovn_high_s16(vqmovn_s16(value_0_2), value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t52_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t52_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t56_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t56_sat, 3);
+  int8x16_t t59 = vrshrq_n_s8(f1, 1);
+  uint8x16_t g = vbicq_u8(vreinterpretq_u8_s8(t59), t41);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p1_2, vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_4 = vsqaddq_u8(p0_2, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_5 = vsqaddq_u8(q0_2, f1_neg);
+  int8x16_t g_neg = vnegq_s8(vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1_2, g_neg);
+  uint8x16_t k7_2 = vdupq_n_u8((uint8_t)(7));
+  int anywhere = 0;
+  int anywhere_2 = 0;
+  uint8x16_t t218 = p6_2;
+  uint8x16_t t219 = p5_2;
+  uint8x16_t t220 = p4_2;
+  uint8x16_t t221 = p3_2;
+  uint8x16_t t222 = p2_2;
+  uint8x16_t t173 = value_sat_3;
+  uint8x16_t t179 = value_sat_4;
+  uint8x16_t t185_2 = value_sat_5;
+  uint8x16_t t191 = value_sat_6;
+  uint8x16_t t227 = q2_2;
+  uint8x16_t t228 = q3_2;
+  uint8x16_t t229 = q4_2;
+  uint8x16_t t230 = q5_2;
+  uint8x16_t wide_2 = q6_2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u8(t69), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t69), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t t80_0 = vshll_n_u8(vget_low_u8(p2_2), 1);
+    uint16x8_t t80_1 = vshll_high_n_u8(p2_2, 1);
+    uint16x8_t t81_0 = vmlal_u8(t80_0, vget_low_u8(p3_2), vget_low_u8(k3));
+    uint16x8_t t81_1 = vmlal_high_u8(t80_1, p3_2, k3);
+    uint16x8_t t82_0 = vaddw_u8(t81_0, vget_low_u8(p1_2));
+    uint16x8_t t82_1 = vaddw_high_u8(t81_1, p1_2);
+    uint16x8_t t83_0 = vaddw_u8(t82_0, vget_low_u8(p0_2));
+    uint16x8_t t83_1 = vaddw_high_u8(t82_1, p0_2);
+    uint16x8_t total_0_15 = vaddw_u8(t83_0, vget_low_u8(q0_2));
+    uint16x8_t total_1_15 = vaddw_high_u8(t83_1, q0_2);
+    uint8x16_t t85 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_15, 3), total_1_15, 3);
+    uint8x16_t near0 = vbslq_u8(t69, t85, p2_2);
+    uint16x8_t t87_0 = vaddl_u8(vget_low_u8(p1_2), vget_low_u8(q1_2));
+    uint16x8_t t87_1 = vaddl_high_u8(p1_2, q1_2);
+    uint16x8_t t88_0 = vsubw_u8(t87_0, vget_low_u8(p3_2));
+    uint16x8_t t88_1 = vsubw_high_u8(t87_1, p3_2);
+    uint16x8_t t89_0 = vsubw_u8(t88_0, vget_low_u8(p2_2));
+    uint16x8_t t89_1 = vsubw_high_u8(t88_1, p2_2);
+    uint16x8_t total_0_16 = vaddq_u16(total_0_15, t89_0);
+    uint16x8_t total_1_16 = vaddq_u16(total_1_15, t89_1);
+    uint8x16_t t91 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_16, 3), total_1_16, 3);
+    uint8x16_t near1 = vbslq_u8(t69, t91, value_sat_3);
+    uint16x8_t t93_0 = vaddl_u8(vget_low_u8(p0_2), vget_low_u8(q2_2));
+    uint16x8_t t93_1 = vaddl_high_u8(p0_2, q2_2);
+    uint16x8_t t94_0 = vsubw_u8(t93_0, vget_low_u8(p3_2));
+    uint16x8_t t94_1 = vsubw_high_u8(t93_1, p3_2);
+    uint16x8_t t95_0 = vsubw_u8(t94_0, vget_low_u8(p1_2));
+    uint16x8_t t95_1 = vsubw_high_u8(t94_1, p1_2);
+    uint16x8_t total_0_17 = vaddq_u16(total_0_16, t95_0);
+    uint16x8_t total_1_17 = vaddq_u16(total_1_16, t95_1);
+    uint8x16_t t97 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_17, 3), total_1_17, 3);
+    uint8x16_t near2 = vbslq_u8(t69, t97, value_sat_4);
+    uint16x8_t t99_0 = vaddl_u8(vget_low_u8(q0_2), vget_low_u8(q3_2));
+    uint16x8_t t99_1 = vaddl_high_u8(q0_2, q3_2);
+    uint16x8_t t100_0 = vsubw_u8(t99_0, vget_low_u8(p3_2));
+    uint16x8_t t100_1 = vsubw_high_u8(t99_1, p3_2);
+    uint16x8_t t101_0 = vsubw_u8(t100_0, vget_low_u8(p0_2));
+    uint16x8_t t101_1 = vsubw_high_u8(t100_1, p0_2);
+    uint16x8_t total_0_18 = vaddq_u16(total_0_17, t101_0);
+    uint16x8_t total_1_18 = vaddq_u16(total_1_17, t101_1);
+    uint8x16_t t103 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_18, 3), total_1_18, 3);
+    uint8x16_t near3 = vbslq_u8(t69, t103, value_sat_5);
+    uint16x8_t t105_0 = vaddl_u8(vget_low_u8(q1_2), vget_low_u8(q3_2));
+    uint16x8_t t105_1 = vaddl_high_u8(q1_2, q3_2);
+    uint16x8_t t106_0 = vsubw_u8(t105_0, vget_low_u8(p2_2));
+    uint16x8_t t106_1 = vsubw_high_u8(t105_1, p2_2);
+    uint16x8_t t107_0 = vsubw_u8(t106_0, vget_low_u8(q0_2));
+    uint16x8_t t107_1 = vsubw_high_u8(t106_1, q0_2);
+    uint16x8_t total_0_19 = vaddq_u16(total_0_18, t107_0);
+    uint16x8_t total_1_19 = vaddq_u16(total_1_18, t107_1);
+    uint8x16_t t109 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_19, 3), total_1_19, 3);
+    uint8x16_t near4 = vbslq_u8(t69, t109, value_sat_6);
+    uint16x8_t t111_0 = vaddl_u8(vget_low_u8(q2_2), vget_low_u8(q3_2));
+    uint16x8_t t111_1 = vaddl_high_u8(q2_2, q3_2);
+    uint16x8_t t112_0 = vsubw_u8(t111_0, vget_low_u8(p1_2));
+    uint16x8_t t112_1 = vsubw_high_u8(t111_1, p1_2);
+    uint16x8_t t113_0 = vsubw_u8(t112_0, vget_low_u8(q1_2));
+    uint16x8_t t113_1 = vsubw_high_u8(t112_1, q1_2);
+    uint16x8_t total_0_20 = vaddq_u16(total_0_19, t113_0);
+    uint16x8_t total_1_20 = vaddq_u16(total_1_19, t113_1);
+    uint8x16_t t115_2 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_20, 3), total_1_20, 3);
+    uint8x16_t near5 = vbslq_u8(t69, t115_2, q2_2);
+    uint8x16_t t117_2 = vabdq_u8(p4_2, p0_2);
+    uint8x16_t t118_2 = vabdq_u8(p5_2, p0_2);
+    uint8x16_t t119_2 = vabdq_u8(p6_2, p0_2);
+    uint8x16_t t120_2 = vabdq_u8(p7_2, p0_2);
+    uint8x16_t t121_2 = vabdq_u8(q4_2, q0_2);
+    uint8x16_t t122_2 = vabdq_u8(q5_2, q0_2);
+    uint8x16_t t123_2 = vabdq_u8(q6_2, q0_2);
+    uint8x16_t t124_2 = vabdq_u8(q7_2, q0_2);
+    uint8x16_t t125_2 = vmaxq_u8(t117_2, t118_2);
+    uint8x16_t t126_2 = vmaxq_u8(t125_2, t119_2);
+    uint8x16_t t127_2 = vmaxq_u8(t126_2, t120_2);
+    uint8x16_t t128 = vmaxq_u8(t127_2, t121_2);
+    uint8x16_t t129 = vmaxq_u8(t128, t122_2);
+    uint8x16_t t130 = vmaxq_u8(t129, t123_2);
+    uint8x16_t t131 = vmaxq_u8(t130, t124_2);
+    uint8x16_t t132 = vmaxq_u8(t68_2, t131);
+    uint8x16_t t133 = vcgeq_u8(k1_2, t132);
+    t218 = p6_2;
+    t219 = p5_2;
+    t220 = p4_2;
+    t221 = p3_2;
+    uint8x16_t t167 = near0;
+    t173 = near1;
+    t179 = near2;
+    t185_2 = near3;
+    t191 = near4;
+    uint8x16_t t197 = near5;
+    t228 = q3_2;
+    t229 = q4_2;
+    t230 = q5_2;
+    wide_2 = q6_2;
+    anywhere_2 = (vgetq_lane_u64(vreinterpretq_u64_u8(t133), 0) |
+        vgetq_lane_u64(vreinterpretq_u64_u8(t133), 1)) != 0;
+    if (anywhere_2) {
+      uint16x8_t t136_0_2 = vshll_n_u8(vget_low_u8(p6_2), 1);
+      uint16x8_t t136_1_2 = vshll_high_n_u8(p6_2, 1);
+      uint16x8_t t137_0_2 = vmlal_u8(t136_0_2, vget_low_u8(p7_2), vget_low_u8(k7_2));
+      uint16x8_t t137_1_2 = vmlal_high_u8(t136_1_2, p7_2, k7_2);
+      uint16x8_t t138_0 = vaddw_u8(t137_0_2, vget_low_u8(p5_2));
+      uint16x8_t t138_1 = vaddw_high_u8(t137_1_2, p5_2);
+      uint16x8_t t139_0 = vaddw_u8(t138_0, vget_low_u8(p4_2));
+      uint16x8_t t139_1 = vaddw_high_u8(t138_1, p4_2);
+      uint16x8_t t140_0 = vaddw_u8(t139_0, vget_low_u8(p3_2));
+      uint16x8_t t140_1 = vaddw_high_u8(t139_1, p3_2);
+      uint16x8_t t141_0_2 = vaddw_u8(t140_0, vget_low_u8(p2_2));
+      uint16x8_t t141_1_2 = vaddw_high_u8(t140_1, p2_2);
+      uint16x8_t t142_0_2 = vaddw_u8(t141_0_2, vget_low_u8(p1_2));
+      uint16x8_t t142_1_2 = vaddw_high_u8(t141_1_2, p1_2);
+      uint16x8_t t143_0_2 = vaddw_u8(t142_0_2, vget_low_u8(p0_2));
+      uint16x8_t t143_1_2 = vaddw_high_u8(t142_1_2, p0_2);
+      uint16x8_t total_0_21 = vaddw_u8(t143_0_2, vget_low_u8(q0_2));
+      uint16x8_t total_1_21 = vaddw_high_u8(t143_1_2, q0_2);
+      uint8x16_t t145_2 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_21, 4), total_1_21, 4);
+      uint8x16_t t146 = vandq_u8(t39_2, t133);
+      uint16x8_t t147_0_2 = vaddl_u8(vget_low_u8(p5_2), vget_low_u8(q1_2));
+      uint16x8_t t147_1_2 = vaddl_high_u8(p5_2, q1_2);
+      uint16x8_t t148_0_2 = vsubw_u8(t147_0_2, vget_low_u8(p7_2));
+      uint16x8_t t148_1_2 = vsubw_high_u8(t147_1_2, p7_2);
+      uint16x8_t t149_0 = vsubw_u8(t148_0_2, vget_low_u8(p6_2));
+      uint16x8_t t149_1 = vsubw_high_u8(t148_1_2, p6_2);
+      uint16x8_t total_0_22 = vaddq_u16(total_0_21, t149_0);
+      uint16x8_t total_1_22 = vaddq_u16(total_1_21, t149_1);
+      uint8x16_t t151 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_22, 4), total_1_22, 4);
+      uint16x8_t t152_0_2 = vaddl_u8(vget_low_u8(p4_2), vget_low_u8(q2_2));
+      uint16x8_t t152_1_2 = vaddl_high_u8(p4_2, q2_2);
+      uint16x8_t t153_0_2 = vsubw_u8(t152_0_2, vget_low_u8(p7_2));
+      uint16x8_t t153_1_2 = vsubw_high_u8(t152_1_2, p7_2);
+      uint16x8_t t154_0 = vsubw_u8(t153_0_2, vget_low_u8(p5_2));
+      uint16x8_t t154_1 = vsubw_high_u8(t153_1_2, p5_2);
+      uint16x8_t total_0_23 = vaddq_u16(total_0_22, t154_0);
+      uint16x8_t total_1_23 = vaddq_u16(total_1_22, t154_1);
+      uint8x16_t t156 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_23, 4), total_1_23, 4);
+      uint16x8_t t157_0_2 = vaddl_u8(vget_low_u8(p3_2), vget_low_u8(q3_2));
+      uint16x8_t t157_1_2 = vaddl_high_u8(p3_2, q3_2);
+      uint16x8_t t158_0_2 = vsubw_u8(t157_0_2, vget_low_u8(p7_2));
+      uint16x8_t t158_1_2 = vsubw_high_u8(t157_1_2, p7_2);
+      uint16x8_t t159_0 = vsubw_u8(t158_0_2, vget_low_u8(p4_2));
+      uint16x8_t t159_1 = vsubw_high_u8(t158_1_2, p4_2);
+      uint16x8_t total_0_24 = vaddq_u16(total_0_23, t159_0);
+      uint16x8_t total_1_24 = vaddq_u16(total_1_23, t159_1);
+      uint8x16_t t161 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_24, 4), total_1_24, 4);
+      uint16x8_t t162_0_2 = vaddl_u8(vget_low_u8(p2_2), vget_low_u8(q4_2));
+      uint16x8_t t162_1_2 = vaddl_high_u8(p2_2, q4_2);
+      uint16x8_t t163_0_2 = vsubw_u8(t162_0_2, vget_low_u8(p7_2));
+      uint16x8_t t163_1_2 = vsubw_high_u8(t162_1_2, p7_2);
+      uint16x8_t t164_0 = vsubw_u8(t163_0_2, vget_low_u8(p3_2));
+      uint16x8_t t164_1 = vsubw_high_u8(t163_1_2, p3_2);
+      uint16x8_t total_0_25 = vaddq_u16(total_0_24, t164_0);
+      uint16x8_t total_1_25 = vaddq_u16(total_1_24, t164_1);
+      uint8x16_t t166 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_25, 4), total_1_25, 4);
+      uint16x8_t t168_0_2 = vaddl_u8(vget_low_u8(p1_2), vget_low_u8(q5_2));
+      uint16x8_t t168_1_2 = vaddl_high_u8(p1_2, q5_2);
+      uint16x8_t t169_0 = vsubw_u8(t168_0_2, vget_low_u8(p7_2));
+      uint16x8_t t169_1 = vsubw_high_u8(t168_1_2, p7_2);
+      uint16x8_t t170_0 = vsubw_u8(t169_0, vget_low_u8(p2_2));
+      uint16x8_t t170_1 = vsubw_high_u8(t169_1, p2_2);
+      uint16x8_t total_0_26 = vaddq_u16(total_0_25, t170_0);
+      uint16x8_t total_1_26 = vaddq_u16(total_1_25, t170_1);
+      uint8x16_t t172 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_26, 4), total_1_26, 4);
+      uint16x8_t t174_0 = vaddl_u8(vget_low_u8(p0_2), vget_low_u8(q6_2));
+      uint16x8_t t174_1 = vaddl_high_u8(p0_2, q6_2);
+      uint16x8_t t175_0 = vsubw_u8(t174_0, vget_low_u8(p7_2));
+      uint16x8_t t175_1 = vsubw_high_u8(t174_1, p7_2);
+      uint16x8_t t176_0_2 = vsubw_u8(t175_0, vget_low_u8(p1_2));
+      uint16x8_t t176_1_2 = vsubw_high_u8(t175_1, p1_2);
+      uint16x8_t total_0_27 = vaddq_u16(total_0_26, t176_0_2);
+      uint16x8_t total_1_27 = vaddq_u16(total_1_26, t176_1_2);
+      uint8x16_t t178 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_27, 4), total_1_27, 4);
+      uint16x8_t t180_0 = vaddl_u8(vget_low_u8(q0_2), vget_low_u8(q7_2));
+      uint16x8_t t180_1 = vaddl_high_u8(q0_2, q7_2);
+      uint16x8_t t181_0_2 = vsubw_u8(t180_0, vget_low_u8(p7_2));
+      uint16x8_t t181_1_2 = vsubw_high_u8(t180_1, p7_2);
+      uint16x8_t t182_0_2 = vsubw_u8(t181_0_2, vget_low_u8(p0_2));
+      uint16x8_t t182_1_2 = vsubw_high_u8(t181_1_2, p0_2);
+      uint16x8_t total_0_28 = vaddq_u16(total_0_27, t182_0_2);
+      uint16x8_t total_1_28 = vaddq_u16(total_1_27, t182_1_2);
+      uint8x16_t t184 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_28, 4), total_1_28, 4);
+      uint16x8_t t186_0_2 = vaddl_u8(vget_low_u8(q1_2), vget_low_u8(q7_2));
+      uint16x8_t t186_1_2 = vaddl_high_u8(q1_2, q7_2);
+      uint16x8_t t187_0_2 = vsubw_u8(t186_0_2, vget_low_u8(p6_2));
+      uint16x8_t t187_1_2 = vsubw_high_u8(t186_1_2, p6_2);
+      uint16x8_t t188_0_2 = vsubw_u8(t187_0_2, vget_low_u8(q0_2));
+      uint16x8_t t188_1_2 = vsubw_high_u8(t187_1_2, q0_2);
+      uint16x8_t total_0_29 = vaddq_u16(total_0_28, t188_0_2);
+      uint16x8_t total_1_29 = vaddq_u16(total_1_28, t188_1_2);
+      uint8x16_t t190_2 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_29, 4), total_1_29, 4);
+      uint16x8_t t192_0_2 = vaddl_u8(vget_low_u8(q2_2), vget_low_u8(q7_2));
+      uint16x8_t t192_1_2 = vaddl_high_u8(q2_2, q7_2);
+      uint16x8_t t193_0_2 = vsubw_u8(t192_0_2, vget_low_u8(p5_2));
+      uint16x8_t t193_1_2 = vsubw_high_u8(t192_1_2, p5_2);
+      uint16x8_t t194_0 = vsubw_u8(t193_0_2, vget_low_u8(q1_2));
+      uint16x8_t t194_1 = vsubw_high_u8(t193_1_2, q1_2);
+      uint16x8_t total_0_30 = vaddq_u16(total_0_29, t194_0);
+      uint16x8_t total_1_30 = vaddq_u16(total_1_29, t194_1);
+      uint8x16_t t196 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_30, 4), total_1_30, 4);
+      uint16x8_t t198_0_2 = vaddl_u8(vget_low_u8(q3_2), vget_low_u8(q7_2));
+      uint16x8_t t198_1_2 = vaddl_high_u8(q3_2, q7_2);
+      uint16x8_t t199_0 = vsubw_u8(t198_0_2, vget_low_u8(p4_2));
+      uint16x8_t t199_1 = vsubw_high_u8(t198_1_2, p4_2);
+      uint16x8_t t200_0 = vsubw_u8(t199_0, vget_low_u8(q2_2));
+      uint16x8_t t200_1 = vsubw_high_u8(t199_1, q2_2);
+      uint16x8_t total_0_31 = vaddq_u16(total_0_30, t200_0);
+      uint16x8_t total_1_31 = vaddq_u16(total_1_30, t200_1);
+      uint8x16_t t202 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_31, 4), total_1_31, 4);
+      uint16x8_t t203_0_2 = vaddl_u8(vget_low_u8(q4_2), vget_low_u8(q7_2));
+      uint16x8_t t203_1_2 = vaddl_high_u8(q4_2, q7_2);
+      uint16x8_t t204_0 = vsubw_u8(t203_0_2, vget_low_u8(p3_2));
+      uint16x8_t t204_1 = vsubw_high_u8(t203_1_2, p3_2);
+      uint16x8_t t205_0 = vsubw_u8(t204_0, vget_low_u8(q3_2));
+      uint16x8_t t205_1 = vsubw_high_u8(t204_1, q3_2);
+      uint16x8_t total_0_32 = vaddq_u16(total_0_31, t205_0);
+      uint16x8_t total_1_32 = vaddq_u16(total_1_31, t205_1);
+      uint8x16_t t207 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_32, 4), total_1_32, 4);
+      uint16x8_t t208_0 = vaddl_u8(vget_low_u8(q5_2), vget_low_u8(q7_2));
+      uint16x8_t t208_1 = vaddl_high_u8(q5_2, q7_2);
+      uint16x8_t t209_0 = vsubw_u8(t208_0, vget_low_u8(p2_2));
+      uint16x8_t t209_1 = vsubw_high_u8(t208_1, p2_2);
+      uint16x8_t t210_0 = vsubw_u8(t209_0, vget_low_u8(q4_2));
+      uint16x8_t t210_1 = vsubw_high_u8(t209_1, q4_2);
+      uint16x8_t total_0_33 = vaddq_u16(total_0_32, t210_0);
+      uint16x8_t total_1_33 = vaddq_u16(total_1_32, t210_1);
+      uint8x16_t t212 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_33, 4), total_1_33, 4);
+      uint16x8_t t213_0 = vaddl_u8(vget_low_u8(q6_2), vget_low_u8(q7_2));
+      uint16x8_t t213_1 = vaddl_high_u8(q6_2, q7_2);
+      uint16x8_t t214_0 = vsubw_u8(t213_0, vget_low_u8(p1_2));
+      uint16x8_t t214_1 = vsubw_high_u8(t213_1, p1_2);
+      uint16x8_t t215_0 = vsubw_u8(t214_0, vget_low_u8(q5_2));
+      uint16x8_t t215_1 = vsubw_high_u8(t214_1, q5_2);
+      uint16x8_t total_0_34 = vaddq_u16(total_0_33, t215_0);
+      uint16x8_t total_1_34 = vaddq_u16(total_1_33, t215_1);
+      uint8x16_t wide_3 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_34, 4), total_1_34, 4);
+      t218 = vbslq_u8(t146, t145_2, p6_2);
+      t219 = vbslq_u8(t146, t151, p5_2);
+      t220 = vbslq_u8(t146, t156, p4_2);
+      t221 = vbslq_u8(t146, t161, p3_2);
+      t167 = vbslq_u8(t133, t166, near0);
+      t173 = vbslq_u8(t133, t172, near1);
+      t179 = vbslq_u8(t133, t178, near2);
+      t185_2 = vbslq_u8(t133, t184, near3);
+      t191 = vbslq_u8(t133, t190_2, near4);
+      t197 = vbslq_u8(t133, t196, near5);
+      t228 = vbslq_u8(t146, t202, q3_2);
+      t229 = vbslq_u8(t146, t207, q4_2);
+      t230 = vbslq_u8(t146, t212, q5_2);
+      wide_2 = vbslq_u8(t146, wide_3, q6_2);
+    }
+    t222 = vbslq_u8(t39_2, t167, p2_2);
+    t227 = vbslq_u8(t39_2, t197, q2_2);
+  }
+  uint8x16_t t223 = vbslq_u8(t39_2, t173, p1_2);
+  uint8x16_t t224 = vbslq_u8(t39_2, t179, p0_2);
+  uint8x16_t t225 = vbslq_u8(t39_2, t185_2, q0_2);
+  if (anywhere_2) {
+    uint8x16_t z_49 = vzip1q_u8(t218, t219);
+    uint8x16_t z_50 = vzip2q_u8(t218, t219);
+    uint8x16_t z_51 = vzip1q_u8(t220, t221);
+    uint8x16_t z_52 = vzip2q_u8(t220, t221);
+    uint8x16_t z_53 = vzip1q_u8(t222, t223);
+    uint8x16_t z_54 = vzip2q_u8(t222, t223);
+    uint8x16_t z_55 = vzip1q_u8(t224, t225);
+    uint8x16_t z_56 = vzip2q_u8(t224, t225);
+    uint8x16_t z_57 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_49),
+        vreinterpretq_u16_u8(z_51)));
+    uint8x16_t z_58 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_49),
+        vreinterpretq_u16_u8(z_51)));
+    uint8x16_t z_59 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_50),
+        vreinterpretq_u16_u8(z_52)));
+    uint8x16_t z_60 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_50),
+        vreinterpretq_u16_u8(z_52)));
+    uint8x16_t z_61 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_53),
+        vreinterpretq_u16_u8(z_55)));
+    uint8x16_t z_62 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_53),
+        vreinterpretq_u16_u8(z_55)));
+    uint8x16_t z_63 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_54),
+        vreinterpretq_u16_u8(z_56)));
+    uint8x16_t z_64 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_54),
+        vreinterpretq_u16_u8(z_56)));
+    uint8x16_t z_65 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_57),
+        vreinterpretq_u32_u8(z_61)));
+    uint8x16_t z_66 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_57),
+        vreinterpretq_u32_u8(z_61)));
+    uint8x16_t z_67 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_58),
+        vreinterpretq_u32_u8(z_62)));
+    uint8x16_t z_68 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_58),
+        vreinterpretq_u32_u8(z_62)));
+    uint8x16_t z_69 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_59),
+        vreinterpretq_u32_u8(z_63)));
+    uint8x16_t z_70 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_59),
+        vreinterpretq_u32_u8(z_63)));
+    uint8x16_t z_71 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_60),
+        vreinterpretq_u32_u8(z_64)));
+    uint8x16_t z_72 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_60),
+        vreinterpretq_u32_u8(z_64)));
+    *(daedalus_any_u64 *)&dst[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_65), 0);
+    *(daedalus_any_u64 *)&dst_row1[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_65), 1);
+    *(daedalus_any_u64 *)&dst_row2[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_66), 0);
+    *(daedalus_any_u64 *)&dst_row3[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_66), 1);
+    *(daedalus_any_u64 *)&dst_row4[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_67), 0);
+    *(daedalus_any_u64 *)&dst_row5[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_67), 1);
+    *(daedalus_any_u64 *)&dst_row6[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_68), 0);
+    *(daedalus_any_u64 *)&dst_row7[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_68), 1);
+    *(daedalus_any_u64 *)&dst_row8[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_69), 0);
+    *(daedalus_any_u64 *)&dst_row9[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_69), 1);
+    *(daedalus_any_u64 *)&dst_row10[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_70), 0);
+    *(daedalus_any_u64 *)&dst_row11[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_70), 1);
+    *(daedalus_any_u64 *)&dst_row12[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_71), 0);
+    *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_71), 1);
+    *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_72), 0);
+    *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_72), 1);
+  } else {
+    if (anywhere) {
+      uint8x16_t z_73 = vzip1q_u8(t222, t223);
+      uint8x16_t z_74 = vzip2q_u8(t222, t223);
+      uint8x16_t z_75 = vzip1q_u8(t224, t225);
+      uint8x16_t z_76 = vzip2q_u8(t224, t225);
+      uint8x16_t z_77 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_73),
+          vreinterpretq_u16_u8(z_75)));
+      uint8x16_t z_78 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_73),
+          vreinterpretq_u16_u8(z_75)));
+      uint8x16_t z_79 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_74),
+          vreinterpretq_u16_u8(z_76)));
+      uint8x16_t z_80 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_74),
+          vreinterpretq_u16_u8(z_76)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 3);
+      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 0);
+      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 1);
+      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 2);
+      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 3);
+      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 0);
+      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 1);
+      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 2);
+      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 3);
+    } else {
+      uint8x16_t z_81 = vzip1q_u8(t223, t224);
+      uint8x16_t z_82 = vzip2q_u8(t223, t224);
+      *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 0);
+      *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 1);
+      *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 2);
+      *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 3);
+      *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 4);
+      *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 5);
+      *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 6);
+      *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 7);
+      *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 0);
+      *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 1);
+      *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 2);
+      *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 3);
+      *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 4);
+      *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 5);
+      *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 6);
+      *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 7);
+      dst[0] = vgetq_lane_u8(t225, 0);
+      dst_row1[0] = vgetq_lane_u8(t225, 1);
+      dst_row2[0] = vgetq_lane_u8(t225, 2);
+      dst_row3[0] = vgetq_lane_u8(t225, 3);
+      dst_row4[0] = vgetq_lane_u8(t225, 4);
+      dst_row5[0] = vgetq_lane_u8(t225, 5);
+      dst_row6[0] = vgetq_lane_u8(t225, 6);
+      dst_row7[0] = vgetq_lane_u8(t225, 7);
+      dst_row8[0] = vgetq_lane_u8(t225, 8);
+      dst_row9[0] = vgetq_lane_u8(t225, 9);
+      dst_row10[0] = vgetq_lane_u8(t225, 10);
+      dst_row11[0] = vgetq_lane_u8(t225, 11);
+      dst_row12[0] = vgetq_lane_u8(t225, 12);
+      dst_row13[0] = vgetq_lane_u8(t225, 13);
+      dst_row14[0] = vgetq_lane_u8(t225, 14);
+      dst_row15[0] = vgetq_lane_u8(t225, 15);
+    }
+  }
+  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
+  if (anywhere_2) {
+    uint8x16_t z_83 = vzip1q_u8(t224, t225);
+    uint8x16_t z_84 = vzip2q_u8(t224, t225);
+    uint8x16_t z_85 = vzip1q_u8(t226, t227);
+    uint8x16_t z_86 = vzip2q_u8(t226, t227);
+    uint8x16_t z_87 = vzip1q_u8(t228, t229);
+    uint8x16_t z_88 = vzip2q_u8(t228, t229);
+    uint8x16_t z_89 = vzip1q_u8(t230, wide_2);
+    uint8x16_t z_90 = vzip2q_u8(t230, wide_2);
+    uint8x16_t z_91 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_83),
+        vreinterpretq_u16_u8(z_85)));
+    uint8x16_t z_92 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_83),
+        vreinterpretq_u16_u8(z_85)));
+    uint8x16_t z_93 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_84),
+        vreinterpretq_u16_u8(z_86)));
+    uint8x16_t z_94 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_84),
+        vreinterpretq_u16_u8(z_86)));
+    uint8x16_t z_95 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_87),
+        vreinterpretq_u16_u8(z_89)));
+    uint8x16_t z_96 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_87),
+        vreinterpretq_u16_u8(z_89)));
+    uint8x16_t z_97 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_88),
+        vreinterpretq_u16_u8(z_90)));
+    uint8x16_t z_98 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_88),
+        vreinterpretq_u16_u8(z_90)));
+    uint8x16_t z_99 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_91),
+        vreinterpretq_u32_u8(z_95)));
+    uint8x16_t z_100 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_91),
+        vreinterpretq_u32_u8(z_95)));
+    uint8x16_t z_101 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_92),
+        vreinterpretq_u32_u8(z_96)));
+    uint8x16_t z_102 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_92),
+        vreinterpretq_u32_u8(z_96)));
+    uint8x16_t z_103 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_93),
+        vreinterpretq_u32_u8(z_97)));
+    uint8x16_t z_104 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_93),
+        vreinterpretq_u32_u8(z_97)));
+    uint8x16_t z_105 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_94),
+        vreinterpretq_u32_u8(z_98)));
+    uint8x16_t z_106 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_94),
+        vreinterpretq_u32_u8(z_98)));
+    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_99), 0);
+    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_99), 1);
+    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_100), 0);
+    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_100), 1);
+    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_101), 0);
+    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_101), 1);
+    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_102), 0);
+    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_102), 1);
+    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_103), 0);
+    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_103), 1);
+    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_104), 0);
+    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_104), 1);
+    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 0);
+    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 1);
+    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 0);
+    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 1);
+  } else {
+    if (anywhere) {
+      uint8x16_t z_107 = vzip1q_u8(t224, t225);
+      uint8x16_t z_108 = vzip2q_u8(t224, t225);
+      uint8x16_t z_109 = vzip1q_u8(t226, t227);
+      uint8x16_t z_110 = vzip2q_u8(t226, t227);
+      uint8x16_t z_111 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_107),
+          vreinterpretq_u16_u8(z_109)));
+      uint8x16_t z_112 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_107),
+          vreinterpretq_u16_u8(z_109)));
+      uint8x16_t z_113 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_108),
+          vreinterpretq_u16_u8(z_110)));
+      uint8x16_t z_114 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_108),
+          vreinterpretq_u16_u8(z_110)));
+      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 0);
+      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 1);
+      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 2);
+      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 3);
+      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 0);
+      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 1);
+      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 2);
+      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 3);
+      *(daedalus_any_u32 *)&dst_row8[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 0);
+      *(daedalus_any_u32 *)&dst_row9[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 1);
+      *(daedalus_any_u32 *)&dst_row10[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 2);
+      *(daedalus_any_u32 *)&dst_row11[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 3);
+      *(daedalus_any_u32 *)&dst_row12[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 0);
+      *(daedalus_any_u32 *)&dst_row13[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 1);
+      *(daedalus_any_u32 *)&dst_row14[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 2);
+      *(daedalus_any_u32 *)&dst_row15[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 3);
+    } else {
+      uint8x16_t z_115 = vzip1q_u8(t224, t225);
+      uint8x16_t z_116 = vzip2q_u8(t224, t225);
+      *(daedalus_any_u16 *)&dst[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 0);
+      *(daedalus_any_u16 *)&dst_row1[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 1);
+      *(daedalus_any_u16 *)&dst_row2[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 2);
+      *(daedalus_any_u16 *)&dst_row3[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 3);
+      *(daedalus_any_u16 *)&dst_row4[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 4);
+      *(daedalus_any_u16 *)&dst_row5[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 5);
+      *(daedalus_any_u16 *)&dst_row6[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 6);
+      *(daedalus_any_u16 *)&dst_row7[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 7);
+      *(daedalus_any_u16 *)&dst_row8[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 0);
+      *(daedalus_any_u16 *)&dst_row9[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 1);
+      *(daedalus_any_u16 *)&dst_row10[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 2);
+      *(daedalus_any_u16 *)&dst_row11[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 3);
+      *(daedalus_any_u16 *)&dst_row12[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 4);
+      *(daedalus_any_u16 *)&dst_row13[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 5);
+      *(daedalus_any_u16 *)&dst_row14[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 6);
+      *(daedalus_any_u16 *)&dst_row15[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 7);
+      dst[1] = vgetq_lane_u8(t226, 0);
+      dst_row1[1] = vgetq_lane_u8(t226, 1);
+      dst_row2[1] = vgetq_lane_u8(t226, 2);
+      dst_row3[1] = vgetq_lane_u8(t226, 3);
+      dst_row4[1] = vgetq_lane_u8(t226, 4);
+      dst_row5[1] = vgetq_lane_u8(t226, 5);
+      dst_row6[1] = vgetq_lane_u8(t226, 6);
+      dst_row7[1] = vgetq_lane_u8(t226, 7);
+      dst_row8[1] = vgetq_lane_u8(t226, 8);
+      dst_row9[1] = vgetq_lane_u8(t226, 9);
+      dst_row10[1] = vgetq_lane_u8(t226, 10);
+      dst_row11[1] = vgetq_lane_u8(t226, 11);
+      dst_row12[1] = vgetq_lane_u8(t226, 12);
+      dst_row13[1] = vgetq_lane_u8(t226, 13);
+      dst_row14[1] = vgetq_lane_u8(t226, 14);
+      dst_row15[1] = vgetq_lane_u8(t226, 15);
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf1616_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh) {
-  one_item_vp9_lpf1616_h__neon_full(dst, dst_stride, blimit, limit, thresh);
+void daedalus_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh) {
+  one_item_vp9_lpf1616_h__neon_full_r2_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf1616_h__neon_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf1616_h__neon_full_r2_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf1616_h__neon_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf1616_h__neon_full_r2_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf1616_h_meta *meta = (const daedalus_vp9_lpf1616_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf1616_h__neon_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf1616_h__neon_full_r2_branch_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

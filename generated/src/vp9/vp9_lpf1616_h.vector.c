@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 34ae24fa7d308921
+ * Class full, input hash b0bdb8d7f0325c10
  */
-static inline void one_item_vp9_lpf1616_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh) {
+static inline void one_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
@@ -34,693 +34,1186 @@ static inline void one_item_vp9_lpf1616_h__vector_full(uint8_t *dst, ptrdiff_t d
   uint8_t *const dst_row13 = dst_row12 + dst_stride;
   uint8_t *const dst_row14 = dst_row13 + dst_stride;
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
-  static const int16_t multipliers16_values[8] = {3, 7, 0, 0, 0, 0, 0, 0};
+  static const int16_t multipliers16_values[8] = {7, 3, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8_t p0_lanes[8] = {dst[-1], dst_row1[-1], dst_row2[-1], dst_row3[-1], dst_row4[-1],
-      dst_row5[-1], dst_row6[-1], dst_row7[-1]};
-  uint8x8_t p0 = vld1_u8(p0_lanes);
-  const uint8_t p1_lanes[8] = {dst[-2], dst_row1[-2], dst_row2[-2], dst_row3[-2], dst_row4[-2],
-      dst_row5[-2], dst_row6[-2], dst_row7[-2]};
-  uint8x8_t p1 = vld1_u8(p1_lanes);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8_t p2_lanes[8] = {dst[-3], dst_row1[-3], dst_row2[-3], dst_row3[-3], dst_row4[-3],
-      dst_row5[-3], dst_row6[-3], dst_row7[-3]};
-  uint8x8_t p2 = vld1_u8(p2_lanes);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8_t p3_lanes[8] = {dst[-4], dst_row1[-4], dst_row2[-4], dst_row3[-4], dst_row4[-4],
-      dst_row5[-4], dst_row6[-4], dst_row7[-4]};
-  uint8x8_t p3 = vld1_u8(p3_lanes);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8_t q0_lanes[8] = {dst[0], dst_row1[0], dst_row2[0], dst_row3[0], dst_row4[0],
-      dst_row5[0], dst_row6[0], dst_row7[0]};
-  uint8x8_t q0 = vld1_u8(q0_lanes);
-  const uint8_t q1_lanes[8] = {dst[1], dst_row1[1], dst_row2[1], dst_row3[1], dst_row4[1],
-      dst_row5[1], dst_row6[1], dst_row7[1]};
-  uint8x8_t q1 = vld1_u8(q1_lanes);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8_t q2_lanes[8] = {dst[2], dst_row1[2], dst_row2[2], dst_row3[2], dst_row4[2],
-      dst_row5[2], dst_row6[2], dst_row7[2]};
-  uint8x8_t q2 = vld1_u8(q2_lanes);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8_t q3_lanes[8] = {dst[3], dst_row1[3], dst_row2[3], dst_row3[3], dst_row4[3],
-      dst_row5[3], dst_row6[3], dst_row7[3]};
-  uint8x8_t q3 = vld1_u8(q3_lanes);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t26 = vmax_u8(steps0, steps1);
-  uint8x8_t t27 = vmax_u8(t26, steps2);
-  uint8x8_t t28 = vmax_u8(t27, steps3);
-  uint8x8_t t29 = vmax_u8(t28, steps4);
-  uint8x8_t t30 = vmax_u8(t29, steps5);
-  uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t31 = vcge_u8(limit_2, t30);
-  uint8x8_t t32 = vabd_u8(p0, q0);
-  uint8x8_t t34_sat = vqadd_u8(t32, t32);
-  uint8x8_t t35 = vabd_u8(p1, q1);
-  uint8x8_t t36 = vshr_n_u8(t35, 1);
-  uint8x8_t t37_sat = vqadd_u8(t34_sat, t36);
-  uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t38 = vcge_u8(blimit_2, t37_sat);
-  uint8x8_t t39 = vand_u8(t31, t38);
-  uint8x8_t t40 = vmax_u8(steps0, steps3);
-  uint16x8_t thresh_2 = vdupq_n_u16((uint16_t)(thresh));
-  uint16x8_t t40_2 = vmovl_u8(t40);
-  uint16x8_t t41 = vcgtq_s16(vreinterpretq_s16_u16(t40_2), vreinterpretq_s16_u16(thresh_2));
-  uint16x8_t q0_2 = vmovl_u8(q0);
-  uint16x8_t p0_2 = vmovl_u8(p0);
-  uint16x8_t t42 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t p1_2 = vmovl_u8(p1);
-  uint16x8_t q1_2 = vmovl_u8(q1);
-  uint16x8_t value = vsubq_u16(p1_2, q1_2);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  int16x8_t t46 = vmovl_s8(value_sat);
-  uint16x8_t t48 = vandq_u16(t41, vreinterpretq_u16_s16(t46));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t48), vreinterpretq_s16_u16(t42),
-      multipliers16, 0);
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  int16x8_t f = vmovl_s8(value_sat_2);
-  uint16x8_t t52 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
-  int16x8_t t54 = vminq_s16(vreinterpretq_s16_u16(t52), vreinterpretq_s16_u16(k127));
-  int16x8_t f1 = vshrq_n_s16(t54, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t56 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t57 = vminq_s16(vreinterpretq_s16_u16(t56), vreinterpretq_s16_u16(k127));
-  int16x8_t f2 = vshrq_n_s16(t57, 3);
-  int16x8_t t59 = vrshrq_n_s16(f1, 1);
-  uint8x8_t t60 = vabd_u8(p2, p0);
-  uint8x8_t t61 = vabd_u8(p3, p0);
-  uint8x8_t t62 = vabd_u8(q2, q0);
-  uint8x8_t t63 = vabd_u8(q3, q0);
-  uint8x8_t t64 = vmax_u8(steps0, t60);
-  uint8x8_t t65 = vmax_u8(t64, t61);
-  uint8x8_t t66 = vmax_u8(t65, steps3);
-  uint8x8_t t67 = vmax_u8(t66, t62);
-  uint8x8_t t68 = vmax_u8(t67, t63);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t69 = vcge_u8(k1, t68);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t59), t41);
-  uint16x8_t value_3 = vaddq_u16(p1_2, g);
-  uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1_2, g);
-  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
-  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
-  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
-  uint16x8_t p2_2 = vmovl_u8(p2);
-  uint16x8_t t80 = vshlq_n_u16(p2_2, 1);
-  uint16x8_t p3_2 = vmovl_u8(p3);
-  int16x8_t t81 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t80), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 0);
-  uint16x8_t t82 = vaddq_u16(vreinterpretq_u16_s16(t81), p1_2);
-  uint16x8_t t83 = vaddq_u16(t82, p0_2);
-  uint16x8_t total = vaddq_u16(t83, q0_2);
-  uint8x8_t t85 = vrshrn_n_u16(total, 3);
-  uint8x8_t near0 = vbsl_u8(t69, t85, p2);
-  uint16x8_t t87 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t88 = vsubq_u16(t87, p3_2);
-  uint16x8_t t89 = vsubq_u16(t88, p2_2);
-  uint16x8_t total_2 = vaddq_u16(total, t89);
-  uint8x8_t t91 = vrshrn_n_u16(total_2, 3);
-  uint8x8_t near1 = vbsl_u8(t69, t91, value_sat_3);
-  uint16x8_t q2_2 = vmovl_u8(q2);
-  uint16x8_t t93 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t94 = vsubq_u16(t93, p3_2);
-  uint16x8_t t95 = vsubq_u16(t94, p1_2);
-  uint16x8_t total_3 = vaddq_u16(total_2, t95);
-  uint8x8_t t97 = vrshrn_n_u16(total_3, 3);
-  uint8x8_t near2 = vbsl_u8(t69, t97, value_sat_4);
-  uint16x8_t q3_2 = vmovl_u8(q3);
-  uint16x8_t t99 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t100 = vsubq_u16(t99, p3_2);
-  uint16x8_t t101 = vsubq_u16(t100, p0_2);
-  uint16x8_t total_4 = vaddq_u16(total_3, t101);
-  uint8x8_t t103 = vrshrn_n_u16(total_4, 3);
-  uint8x8_t near3 = vbsl_u8(t69, t103, value_sat_5);
-  uint16x8_t t105 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t106 = vsubq_u16(t105, p2_2);
-  uint16x8_t t107 = vsubq_u16(t106, q0_2);
-  uint16x8_t total_5 = vaddq_u16(total_4, t107);
-  uint8x8_t t109 = vrshrn_n_u16(total_5, 3);
-  uint8x8_t near4 = vbsl_u8(t69, t109, value_sat_6);
-  uint16x8_t t111 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t112 = vsubq_u16(t111, p1_2);
-  uint16x8_t t113 = vsubq_u16(t112, q1_2);
-  uint16x8_t total_6 = vaddq_u16(total_5, t113);
-  uint8x8_t t115 = vrshrn_n_u16(total_6, 3);
-  uint8x8_t near5 = vbsl_u8(t69, t115, q2);
-  const uint8_t p4_lanes[8] = {dst[-5], dst_row1[-5], dst_row2[-5], dst_row3[-5], dst_row4[-5],
-      dst_row5[-5], dst_row6[-5], dst_row7[-5]};
-  uint8x8_t p4 = vld1_u8(p4_lanes);
-  uint8x8_t t117 = vabd_u8(p4, p0);
-  const uint8_t p5_lanes[8] = {dst[-6], dst_row1[-6], dst_row2[-6], dst_row3[-6], dst_row4[-6],
-      dst_row5[-6], dst_row6[-6], dst_row7[-6]};
-  uint8x8_t p5 = vld1_u8(p5_lanes);
-  uint8x8_t t118 = vabd_u8(p5, p0);
-  const uint8_t p6_lanes[8] = {dst[-7], dst_row1[-7], dst_row2[-7], dst_row3[-7], dst_row4[-7],
-      dst_row5[-7], dst_row6[-7], dst_row7[-7]};
-  uint8x8_t p6 = vld1_u8(p6_lanes);
-  uint8x8_t t119 = vabd_u8(p6, p0);
-  const uint8_t p7_lanes[8] = {dst[-8], dst_row1[-8], dst_row2[-8], dst_row3[-8], dst_row4[-8],
-      dst_row5[-8], dst_row6[-8], dst_row7[-8]};
-  uint8x8_t p7 = vld1_u8(p7_lanes);
-  uint8x8_t t120 = vabd_u8(p7, p0);
-  const uint8_t q4_lanes[8] = {dst[4], dst_row1[4], dst_row2[4], dst_row3[4], dst_row4[4],
-      dst_row5[4], dst_row6[4], dst_row7[4]};
-  uint8x8_t q4 = vld1_u8(q4_lanes);
-  uint8x8_t t121 = vabd_u8(q4, q0);
-  const uint8_t q5_lanes[8] = {dst[5], dst_row1[5], dst_row2[5], dst_row3[5], dst_row4[5],
-      dst_row5[5], dst_row6[5], dst_row7[5]};
-  uint8x8_t q5 = vld1_u8(q5_lanes);
-  uint8x8_t t122 = vabd_u8(q5, q0);
-  const uint8_t q6_lanes[8] = {dst[6], dst_row1[6], dst_row2[6], dst_row3[6], dst_row4[6],
-      dst_row5[6], dst_row6[6], dst_row7[6]};
-  uint8x8_t q6 = vld1_u8(q6_lanes);
-  uint8x8_t t123 = vabd_u8(q6, q0);
-  const uint8_t q7_lanes[8] = {dst[7], dst_row1[7], dst_row2[7], dst_row3[7], dst_row4[7],
-      dst_row5[7], dst_row6[7], dst_row7[7]};
-  uint8x8_t q7 = vld1_u8(q7_lanes);
-  uint8x8_t t124 = vabd_u8(q7, q0);
-  uint8x8_t t125 = vmax_u8(t117, t118);
-  uint8x8_t t126 = vmax_u8(t125, t119);
-  uint8x8_t t127 = vmax_u8(t126, t120);
-  uint8x8_t t128 = vmax_u8(t127, t121);
-  uint8x8_t t129 = vmax_u8(t128, t122);
-  uint8x8_t t130 = vmax_u8(t129, t123);
-  uint8x8_t t131 = vmax_u8(t130, t124);
-  uint8x8_t t132 = vmax_u8(t68, t131);
-  uint8x8_t t133 = vcge_u8(k1, t132);
-  uint16x8_t p6_2 = vmovl_u8(p6);
-  uint16x8_t t136 = vshlq_n_u16(p6_2, 1);
-  uint16x8_t p7_2 = vmovl_u8(p7);
-  int16x8_t t137 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t136), vreinterpretq_s16_u16(p7_2),
-      multipliers16, 1);
-  uint16x8_t p5_2 = vmovl_u8(p5);
-  uint16x8_t t138 = vaddq_u16(vreinterpretq_u16_s16(t137), p5_2);
-  uint16x8_t p4_2 = vmovl_u8(p4);
-  uint16x8_t t139 = vaddq_u16(t138, p4_2);
-  uint16x8_t t140 = vaddq_u16(t139, p3_2);
-  uint16x8_t t141 = vaddq_u16(t140, p2_2);
-  uint16x8_t t142 = vaddq_u16(t141, p1_2);
-  uint16x8_t t143 = vaddq_u16(t142, p0_2);
-  uint16x8_t total_7 = vaddq_u16(t143, q0_2);
-  uint8x8_t t145 = vrshrn_n_u16(total_7, 4);
-  uint8x8_t t146 = vand_u8(t39, t133);
-  uint16x8_t t147 = vaddq_u16(p5_2, q1_2);
-  uint16x8_t t148 = vsubq_u16(t147, p7_2);
-  uint16x8_t t149 = vsubq_u16(t148, p6_2);
-  uint16x8_t total_8 = vaddq_u16(total_7, t149);
-  uint8x8_t t151 = vrshrn_n_u16(total_8, 4);
-  uint16x8_t t152 = vaddq_u16(p4_2, q2_2);
-  uint16x8_t t153 = vsubq_u16(t152, p7_2);
-  uint16x8_t t154 = vsubq_u16(t153, p5_2);
-  uint16x8_t total_9 = vaddq_u16(total_8, t154);
-  uint8x8_t t156 = vrshrn_n_u16(total_9, 4);
-  uint16x8_t t157 = vaddq_u16(p3_2, q3_2);
-  uint16x8_t t158 = vsubq_u16(t157, p7_2);
-  uint16x8_t t159 = vsubq_u16(t158, p4_2);
-  uint16x8_t total_10 = vaddq_u16(total_9, t159);
-  uint8x8_t t161 = vrshrn_n_u16(total_10, 4);
-  uint16x8_t q4_2 = vmovl_u8(q4);
-  uint16x8_t t162 = vaddq_u16(p2_2, q4_2);
-  uint16x8_t t163 = vsubq_u16(t162, p7_2);
-  uint16x8_t t164 = vsubq_u16(t163, p3_2);
-  uint16x8_t total_11 = vaddq_u16(total_10, t164);
-  uint8x8_t t166 = vrshrn_n_u16(total_11, 4);
-  uint8x8_t t167 = vbsl_u8(t133, t166, near0);
-  uint16x8_t q5_2 = vmovl_u8(q5);
-  uint16x8_t t168 = vaddq_u16(p1_2, q5_2);
-  uint16x8_t t169 = vsubq_u16(t168, p7_2);
-  uint16x8_t t170 = vsubq_u16(t169, p2_2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t170);
-  uint8x8_t t172 = vrshrn_n_u16(total_12, 4);
-  uint8x8_t t173 = vbsl_u8(t133, t172, near1);
-  uint16x8_t q6_2 = vmovl_u8(q6);
-  uint16x8_t t174 = vaddq_u16(p0_2, q6_2);
-  uint16x8_t t175 = vsubq_u16(t174, p7_2);
-  uint16x8_t t176 = vsubq_u16(t175, p1_2);
-  uint16x8_t total_13 = vaddq_u16(total_12, t176);
-  uint8x8_t t178 = vrshrn_n_u16(total_13, 4);
-  uint8x8_t t179 = vbsl_u8(t133, t178, near2);
-  uint16x8_t q7_2 = vmovl_u8(q7);
-  uint16x8_t t180 = vaddq_u16(q0_2, q7_2);
-  uint16x8_t t181 = vsubq_u16(t180, p7_2);
-  uint16x8_t t182 = vsubq_u16(t181, p0_2);
-  uint16x8_t total_14 = vaddq_u16(total_13, t182);
-  uint8x8_t t184 = vrshrn_n_u16(total_14, 4);
-  uint8x8_t t185 = vbsl_u8(t133, t184, near3);
-  uint16x8_t t186 = vaddq_u16(q1_2, q7_2);
-  uint16x8_t t187 = vsubq_u16(t186, p6_2);
-  uint16x8_t t188 = vsubq_u16(t187, q0_2);
-  uint16x8_t total_15 = vaddq_u16(total_14, t188);
-  uint8x8_t t190 = vrshrn_n_u16(total_15, 4);
-  uint8x8_t t191 = vbsl_u8(t133, t190, near4);
-  uint16x8_t t192 = vaddq_u16(q2_2, q7_2);
-  uint16x8_t t193 = vsubq_u16(t192, p5_2);
-  uint16x8_t t194 = vsubq_u16(t193, q1_2);
-  uint16x8_t total_16 = vaddq_u16(total_15, t194);
-  uint8x8_t t196 = vrshrn_n_u16(total_16, 4);
-  uint8x8_t t197 = vbsl_u8(t133, t196, near5);
-  uint16x8_t t198 = vaddq_u16(q3_2, q7_2);
-  uint16x8_t t199 = vsubq_u16(t198, p4_2);
-  uint16x8_t t200 = vsubq_u16(t199, q2_2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t200);
-  uint8x8_t t202 = vrshrn_n_u16(total_17, 4);
-  uint16x8_t t203 = vaddq_u16(q4_2, q7_2);
-  uint16x8_t t204 = vsubq_u16(t203, p3_2);
-  uint16x8_t t205 = vsubq_u16(t204, q3_2);
-  uint16x8_t total_18 = vaddq_u16(total_17, t205);
-  uint8x8_t t207 = vrshrn_n_u16(total_18, 4);
-  uint16x8_t t208 = vaddq_u16(q5_2, q7_2);
-  uint16x8_t t209 = vsubq_u16(t208, p2_2);
-  uint16x8_t t210 = vsubq_u16(t209, q4_2);
-  uint16x8_t total_19 = vaddq_u16(total_18, t210);
-  uint8x8_t t212 = vrshrn_n_u16(total_19, 4);
-  uint16x8_t t213 = vaddq_u16(q6_2, q7_2);
-  uint16x8_t t214 = vsubq_u16(t213, p1_2);
-  uint16x8_t t215 = vsubq_u16(t214, q5_2);
-  uint16x8_t total_20 = vaddq_u16(total_19, t215);
-  uint8x8_t wide = vrshrn_n_u16(total_20, 4);
-  const uint8_t p0_lanes_2[8] = {dst_row8[-1], dst_row9[-1], dst_row10[-1], dst_row11[-1],
-      dst_row12[-1], dst_row13[-1], dst_row14[-1], dst_row15[-1]};
-  uint8x8_t p0_3 = vld1_u8(p0_lanes_2);
-  const uint8_t p1_lanes_2[8] = {dst_row8[-2], dst_row9[-2], dst_row10[-2], dst_row11[-2],
-      dst_row12[-2], dst_row13[-2], dst_row14[-2], dst_row15[-2]};
-  uint8x8_t p1_3 = vld1_u8(p1_lanes_2);
-  uint8x8_t steps0_2 = vabd_u8(p1_3, p0_3);
-  const uint8_t p2_lanes_2[8] = {dst_row8[-3], dst_row9[-3], dst_row10[-3], dst_row11[-3],
-      dst_row12[-3], dst_row13[-3], dst_row14[-3], dst_row15[-3]};
-  uint8x8_t p2_3 = vld1_u8(p2_lanes_2);
-  uint8x8_t steps1_2 = vabd_u8(p2_3, p1_3);
-  const uint8_t p3_lanes_2[8] = {dst_row8[-4], dst_row9[-4], dst_row10[-4], dst_row11[-4],
-      dst_row12[-4], dst_row13[-4], dst_row14[-4], dst_row15[-4]};
-  uint8x8_t p3_3 = vld1_u8(p3_lanes_2);
-  uint8x8_t steps2_2 = vabd_u8(p3_3, p2_3);
-  const uint8_t q0_lanes_2[8] = {dst_row8[0], dst_row9[0], dst_row10[0], dst_row11[0],
-      dst_row12[0], dst_row13[0], dst_row14[0], dst_row15[0]};
-  uint8x8_t q0_3 = vld1_u8(q0_lanes_2);
-  const uint8_t q1_lanes_2[8] = {dst_row8[1], dst_row9[1], dst_row10[1], dst_row11[1],
-      dst_row12[1], dst_row13[1], dst_row14[1], dst_row15[1]};
-  uint8x8_t q1_3 = vld1_u8(q1_lanes_2);
-  uint8x8_t steps3_2 = vabd_u8(q1_3, q0_3);
-  const uint8_t q2_lanes_2[8] = {dst_row8[2], dst_row9[2], dst_row10[2], dst_row11[2],
-      dst_row12[2], dst_row13[2], dst_row14[2], dst_row15[2]};
-  uint8x8_t q2_3 = vld1_u8(q2_lanes_2);
-  uint8x8_t steps4_2 = vabd_u8(q2_3, q1_3);
-  const uint8_t q3_lanes_2[8] = {dst_row8[3], dst_row9[3], dst_row10[3], dst_row11[3],
-      dst_row12[3], dst_row13[3], dst_row14[3], dst_row15[3]};
-  uint8x8_t q3_3 = vld1_u8(q3_lanes_2);
-  uint8x8_t steps5_2 = vabd_u8(q3_3, q2_3);
-  uint8x8_t t240 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t241 = vmax_u8(t240, steps2_2);
-  uint8x8_t t242 = vmax_u8(t241, steps3_2);
-  uint8x8_t t243 = vmax_u8(t242, steps4_2);
-  uint8x8_t t244 = vmax_u8(t243, steps5_2);
-  uint8x8_t t245 = vcge_u8(limit_2, t244);
-  uint8x8_t t246 = vabd_u8(p0_3, q0_3);
-  uint8x8_t t247_sat = vqadd_u8(t246, t246);
-  uint8x8_t t248 = vabd_u8(p1_3, q1_3);
-  uint8x8_t t249 = vshr_n_u8(t248, 1);
-  uint8x8_t t250_sat = vqadd_u8(t247_sat, t249);
-  uint8x8_t t251 = vcge_u8(blimit_2, t250_sat);
-  uint8x8_t t252 = vand_u8(t245, t251);
-  uint8x8_t t253 = vmax_u8(steps0_2, steps3_2);
-  uint16x8_t t253_2 = vmovl_u8(t253);
-  uint16x8_t t254 = vcgtq_s16(vreinterpretq_s16_u16(t253_2), vreinterpretq_s16_u16(thresh_2));
-  uint16x8_t q0_4 = vmovl_u8(q0_3);
-  uint16x8_t p0_4 = vmovl_u8(p0_3);
-  uint16x8_t t255 = vsubq_u16(q0_4, p0_4);
-  uint16x8_t p1_4 = vmovl_u8(p1_3);
-  uint16x8_t q1_4 = vmovl_u8(q1_3);
-  uint16x8_t value_7 = vsubq_u16(p1_4, q1_4);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_7));
-  int16x8_t t258 = vmovl_s8(value_sat_7);
-  uint16x8_t t259 = vandq_u16(t254, vreinterpretq_u16_s16(t258));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t259), vreinterpretq_s16_u16(t255),
-      multipliers16, 0);
-  int8x8_t value_sat_8 = vqmovn_s16(value_8);
-  int16x8_t f_2 = vmovl_s8(value_sat_8);
-  uint16x8_t t262 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t263 = vminq_s16(vreinterpretq_s16_u16(t262), vreinterpretq_s16_u16(k127));
-  int16x8_t f1_2 = vshrq_n_s16(t263, 3);
-  uint16x8_t t265 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t266 = vminq_s16(vreinterpretq_s16_u16(t265), vreinterpretq_s16_u16(k127));
-  int16x8_t f2_2 = vshrq_n_s16(t266, 3);
-  int16x8_t t268 = vrshrq_n_s16(f1_2, 1);
-  uint8x8_t t269 = vabd_u8(p2_3, p0_3);
-  uint8x8_t t270 = vabd_u8(p3_3, p0_3);
-  uint8x8_t t271 = vabd_u8(q2_3, q0_3);
-  uint8x8_t t272 = vabd_u8(q3_3, q0_3);
-  uint8x8_t t273 = vmax_u8(steps0_2, t269);
-  uint8x8_t t274 = vmax_u8(t273, t270);
-  uint8x8_t t275 = vmax_u8(t274, steps3_2);
-  uint8x8_t t276 = vmax_u8(t275, t271);
-  uint8x8_t t277 = vmax_u8(t276, t272);
-  uint8x8_t t278 = vcge_u8(k1, t277);
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t268), t254);
-  uint16x8_t value_9 = vaddq_u16(p1_4, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_4, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_4, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_4, g_2);
-  uint8x8_t value_sat_9 = vqmovun_s16(vreinterpretq_s16_u16(value_9));
-  uint8x8_t value_sat_10 = vqmovun_s16(vreinterpretq_s16_u16(value_10));
-  uint8x8_t value_sat_11 = vqmovun_s16(vreinterpretq_s16_u16(value_11));
-  uint8x8_t value_sat_12 = vqmovun_s16(vreinterpretq_s16_u16(value_12));
-  uint16x8_t p2_4 = vmovl_u8(p2_3);
-  uint16x8_t t289 = vshlq_n_u16(p2_4, 1);
-  uint16x8_t p3_4 = vmovl_u8(p3_3);
-  int16x8_t t290 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t289), vreinterpretq_s16_u16(p3_4),
-      multipliers16, 0);
-  uint16x8_t t291 = vaddq_u16(vreinterpretq_u16_s16(t290), p1_4);
-  uint16x8_t t292 = vaddq_u16(t291, p0_4);
-  uint16x8_t total_21 = vaddq_u16(t292, q0_4);
-  uint8x8_t t294 = vrshrn_n_u16(total_21, 3);
-  uint8x8_t near0_2 = vbsl_u8(t278, t294, p2_3);
-  uint16x8_t t296 = vaddq_u16(p1_4, q1_4);
-  uint16x8_t t297 = vsubq_u16(t296, p3_4);
-  uint16x8_t t298 = vsubq_u16(t297, p2_4);
-  uint16x8_t total_22 = vaddq_u16(total_21, t298);
-  uint8x8_t t300 = vrshrn_n_u16(total_22, 3);
-  uint8x8_t near1_2 = vbsl_u8(t278, t300, value_sat_9);
-  uint16x8_t q2_4 = vmovl_u8(q2_3);
-  uint16x8_t t302 = vaddq_u16(p0_4, q2_4);
-  uint16x8_t t303 = vsubq_u16(t302, p3_4);
-  uint16x8_t t304 = vsubq_u16(t303, p1_4);
-  uint16x8_t total_23 = vaddq_u16(total_22, t304);
-  uint8x8_t t306 = vrshrn_n_u16(total_23, 3);
-  uint8x8_t near2_2 = vbsl_u8(t278, t306, value_sat_10);
-  uint16x8_t q3_4 = vmovl_u8(q3_3);
-  uint16x8_t t308 = vaddq_u16(q0_4, q3_4);
-  uint16x8_t t309 = vsubq_u16(t308, p3_4);
-  uint16x8_t t310 = vsubq_u16(t309, p0_4);
-  uint16x8_t total_24 = vaddq_u16(total_23, t310);
-  uint8x8_t t312 = vrshrn_n_u16(total_24, 3);
-  uint8x8_t near3_2 = vbsl_u8(t278, t312, value_sat_11);
-  uint16x8_t t314 = vaddq_u16(q1_4, q3_4);
-  uint16x8_t t315 = vsubq_u16(t314, p2_4);
-  uint16x8_t t316 = vsubq_u16(t315, q0_4);
-  uint16x8_t total_25 = vaddq_u16(total_24, t316);
-  uint8x8_t t318 = vrshrn_n_u16(total_25, 3);
-  uint8x8_t near4_2 = vbsl_u8(t278, t318, value_sat_12);
-  uint16x8_t t320 = vaddq_u16(q2_4, q3_4);
-  uint16x8_t t321 = vsubq_u16(t320, p1_4);
-  uint16x8_t t322 = vsubq_u16(t321, q1_4);
-  uint16x8_t total_26 = vaddq_u16(total_25, t322);
-  uint8x8_t t324 = vrshrn_n_u16(total_26, 3);
-  uint8x8_t near5_2 = vbsl_u8(t278, t324, q2_3);
-  const uint8_t p4_lanes_2[8] = {dst_row8[-5], dst_row9[-5], dst_row10[-5], dst_row11[-5],
-      dst_row12[-5], dst_row13[-5], dst_row14[-5], dst_row15[-5]};
-  uint8x8_t p4_3 = vld1_u8(p4_lanes_2);
-  uint8x8_t t326 = vabd_u8(p4_3, p0_3);
-  const uint8_t p5_lanes_2[8] = {dst_row8[-6], dst_row9[-6], dst_row10[-6], dst_row11[-6],
-      dst_row12[-6], dst_row13[-6], dst_row14[-6], dst_row15[-6]};
-  uint8x8_t p5_3 = vld1_u8(p5_lanes_2);
-  uint8x8_t t327 = vabd_u8(p5_3, p0_3);
-  const uint8_t p6_lanes_2[8] = {dst_row8[-7], dst_row9[-7], dst_row10[-7], dst_row11[-7],
-      dst_row12[-7], dst_row13[-7], dst_row14[-7], dst_row15[-7]};
-  uint8x8_t p6_3 = vld1_u8(p6_lanes_2);
-  uint8x8_t t328 = vabd_u8(p6_3, p0_3);
-  const uint8_t p7_lanes_2[8] = {dst_row8[-8], dst_row9[-8], dst_row10[-8], dst_row11[-8],
-      dst_row12[-8], dst_row13[-8], dst_row14[-8], dst_row15[-8]};
-  uint8x8_t p7_3 = vld1_u8(p7_lanes_2);
-  uint8x8_t t329 = vabd_u8(p7_3, p0_3);
-  const uint8_t q4_lanes_2[8] = {dst_row8[4], dst_row9[4], dst_row10[4], dst_row11[4],
-      dst_row12[4], dst_row13[4], dst_row14[4], dst_row15[4]};
-  uint8x8_t q4_3 = vld1_u8(q4_lanes_2);
-  uint8x8_t t330 = vabd_u8(q4_3, q0_3);
-  const uint8_t q5_lanes_2[8] = {dst_row8[5], dst_row9[5], dst_row10[5], dst_row11[5],
-      dst_row12[5], dst_row13[5], dst_row14[5], dst_row15[5]};
-  uint8x8_t q5_3 = vld1_u8(q5_lanes_2);
-  uint8x8_t t331 = vabd_u8(q5_3, q0_3);
-  const uint8_t q6_lanes_2[8] = {dst_row8[6], dst_row9[6], dst_row10[6], dst_row11[6],
-      dst_row12[6], dst_row13[6], dst_row14[6], dst_row15[6]};
-  uint8x8_t q6_3 = vld1_u8(q6_lanes_2);
-  uint8x8_t t332 = vabd_u8(q6_3, q0_3);
-  const uint8_t q7_lanes_2[8] = {dst_row8[7], dst_row9[7], dst_row10[7], dst_row11[7],
-      dst_row12[7], dst_row13[7], dst_row14[7], dst_row15[7]};
-  uint8x8_t q7_3 = vld1_u8(q7_lanes_2);
-  uint8x8_t t333 = vabd_u8(q7_3, q0_3);
-  uint8x8_t t334 = vmax_u8(t326, t327);
-  uint8x8_t t335 = vmax_u8(t334, t328);
-  uint8x8_t t336 = vmax_u8(t335, t329);
-  uint8x8_t t337 = vmax_u8(t336, t330);
-  uint8x8_t t338 = vmax_u8(t337, t331);
-  uint8x8_t t339 = vmax_u8(t338, t332);
-  uint8x8_t t340 = vmax_u8(t339, t333);
-  uint8x8_t t341 = vmax_u8(t277, t340);
-  uint8x8_t t342 = vcge_u8(k1, t341);
-  uint16x8_t p6_4 = vmovl_u8(p6_3);
-  uint16x8_t t344 = vshlq_n_u16(p6_4, 1);
-  uint16x8_t p7_4 = vmovl_u8(p7_3);
-  int16x8_t t345 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t344), vreinterpretq_s16_u16(p7_4),
-      multipliers16, 1);
-  uint16x8_t p5_4 = vmovl_u8(p5_3);
-  uint16x8_t t346 = vaddq_u16(vreinterpretq_u16_s16(t345), p5_4);
-  uint16x8_t p4_4 = vmovl_u8(p4_3);
-  uint16x8_t t347 = vaddq_u16(t346, p4_4);
-  uint16x8_t t348 = vaddq_u16(t347, p3_4);
-  uint16x8_t t349 = vaddq_u16(t348, p2_4);
-  uint16x8_t t350 = vaddq_u16(t349, p1_4);
-  uint16x8_t t351 = vaddq_u16(t350, p0_4);
-  uint16x8_t total_27 = vaddq_u16(t351, q0_4);
-  uint8x8_t t353 = vrshrn_n_u16(total_27, 4);
-  uint8x8_t t354 = vand_u8(t252, t342);
-  uint16x8_t t355 = vaddq_u16(p5_4, q1_4);
-  uint16x8_t t356 = vsubq_u16(t355, p7_4);
-  uint16x8_t t357 = vsubq_u16(t356, p6_4);
-  uint16x8_t total_28 = vaddq_u16(total_27, t357);
-  uint8x8_t t359 = vrshrn_n_u16(total_28, 4);
-  uint16x8_t t360 = vaddq_u16(p4_4, q2_4);
-  uint16x8_t t361 = vsubq_u16(t360, p7_4);
-  uint16x8_t t362 = vsubq_u16(t361, p5_4);
-  uint16x8_t total_29 = vaddq_u16(total_28, t362);
-  uint8x8_t t364 = vrshrn_n_u16(total_29, 4);
-  uint16x8_t t365 = vaddq_u16(p3_4, q3_4);
-  uint16x8_t t366 = vsubq_u16(t365, p7_4);
-  uint16x8_t t367 = vsubq_u16(t366, p4_4);
-  uint16x8_t total_30 = vaddq_u16(total_29, t367);
-  uint8x8_t t369 = vrshrn_n_u16(total_30, 4);
-  uint16x8_t q4_4 = vmovl_u8(q4_3);
-  uint16x8_t t370 = vaddq_u16(p2_4, q4_4);
-  uint16x8_t t371 = vsubq_u16(t370, p7_4);
-  uint16x8_t t372 = vsubq_u16(t371, p3_4);
-  uint16x8_t total_31 = vaddq_u16(total_30, t372);
-  uint8x8_t t374 = vrshrn_n_u16(total_31, 4);
-  uint8x8_t t375 = vbsl_u8(t342, t374, near0_2);
-  uint16x8_t q5_4 = vmovl_u8(q5_3);
-  uint16x8_t t376 = vaddq_u16(p1_4, q5_4);
-  uint16x8_t t377 = vsubq_u16(t376, p7_4);
-  uint16x8_t t378 = vsubq_u16(t377, p2_4);
-  uint16x8_t total_32 = vaddq_u16(total_31, t378);
-  uint8x8_t t380 = vrshrn_n_u16(total_32, 4);
-  uint8x8_t t381 = vbsl_u8(t342, t380, near1_2);
-  uint16x8_t q6_4 = vmovl_u8(q6_3);
-  uint16x8_t t382 = vaddq_u16(p0_4, q6_4);
-  uint16x8_t t383 = vsubq_u16(t382, p7_4);
-  uint16x8_t t384 = vsubq_u16(t383, p1_4);
-  uint16x8_t total_33 = vaddq_u16(total_32, t384);
-  uint8x8_t t386 = vrshrn_n_u16(total_33, 4);
-  uint8x8_t t387 = vbsl_u8(t342, t386, near2_2);
-  uint16x8_t q7_4 = vmovl_u8(q7_3);
-  uint16x8_t t388 = vaddq_u16(q0_4, q7_4);
-  uint16x8_t t389 = vsubq_u16(t388, p7_4);
-  uint16x8_t t390 = vsubq_u16(t389, p0_4);
-  uint16x8_t total_34 = vaddq_u16(total_33, t390);
-  uint8x8_t t392 = vrshrn_n_u16(total_34, 4);
-  uint8x8_t t393 = vbsl_u8(t342, t392, near3_2);
-  uint16x8_t t394 = vaddq_u16(q1_4, q7_4);
-  uint16x8_t t395 = vsubq_u16(t394, p6_4);
-  uint16x8_t t396 = vsubq_u16(t395, q0_4);
-  uint16x8_t total_35 = vaddq_u16(total_34, t396);
-  uint8x8_t t398 = vrshrn_n_u16(total_35, 4);
-  uint8x8_t t399 = vbsl_u8(t342, t398, near4_2);
-  uint16x8_t t400 = vaddq_u16(q2_4, q7_4);
-  uint16x8_t t401 = vsubq_u16(t400, p5_4);
-  uint16x8_t t402 = vsubq_u16(t401, q1_4);
-  uint16x8_t total_36 = vaddq_u16(total_35, t402);
-  uint8x8_t t404 = vrshrn_n_u16(total_36, 4);
-  uint8x8_t t405 = vbsl_u8(t342, t404, near5_2);
-  uint16x8_t t406 = vaddq_u16(q3_4, q7_4);
-  uint16x8_t t407 = vsubq_u16(t406, p4_4);
-  uint16x8_t t408 = vsubq_u16(t407, q2_4);
-  uint16x8_t total_37 = vaddq_u16(total_36, t408);
-  uint8x8_t t410 = vrshrn_n_u16(total_37, 4);
-  uint16x8_t t411 = vaddq_u16(q4_4, q7_4);
-  uint16x8_t t412 = vsubq_u16(t411, p3_4);
-  uint16x8_t t413 = vsubq_u16(t412, q3_4);
-  uint16x8_t total_38 = vaddq_u16(total_37, t413);
-  uint8x8_t t415 = vrshrn_n_u16(total_38, 4);
-  uint16x8_t t416 = vaddq_u16(q5_4, q7_4);
-  uint16x8_t t417 = vsubq_u16(t416, p2_4);
-  uint16x8_t t418 = vsubq_u16(t417, q4_4);
-  uint16x8_t total_39 = vaddq_u16(total_38, t418);
-  uint8x8_t t420 = vrshrn_n_u16(total_39, 4);
-  uint16x8_t t421 = vaddq_u16(q6_4, q7_4);
-  uint16x8_t t422 = vsubq_u16(t421, p1_4);
-  uint16x8_t t423 = vsubq_u16(t422, q5_4);
-  uint16x8_t total_40 = vaddq_u16(total_39, t423);
-  uint8x8_t wide_2 = vrshrn_n_u16(total_40, 4);
-  uint8x8_t t426 = vbsl_u8(t146, t145, p6);
-  uint8x8_t t427 = vbsl_u8(t146, t151, p5);
-  uint8x8_t t428 = vbsl_u8(t146, t156, p4);
-  uint8x8_t t429 = vbsl_u8(t146, t161, p3);
-  uint8x8_t t430 = vbsl_u8(t39, t167, p2);
-  uint8x8_t t431 = vbsl_u8(t39, t173, p1);
-  uint8x8_t t432 = vbsl_u8(t39, t179, p0);
-  uint8x8_t t433 = vbsl_u8(t39, t185, q0);
-  uint8x16_t z = vzip1q_u8(t426, t430);
-  uint8x16_t z_2 = vzip1q_u8(t427, t431);
-  uint8x16_t z_3 = vzip1q_u8(t428, t432);
-  uint8x16_t z_4 = vzip1q_u8(t429, t433);
-  uint8x16_t z_5 = vzip1q_u8(z, z_3);
-  uint8x16_t z_6 = vzip2q_u8(z, z_3);
-  uint8x16_t z_7 = vzip1q_u8(z_2, z_4);
-  uint8x16_t z_8 = vzip2q_u8(z_2, z_4);
-  uint8x16_t z_9 = vzip1q_u8(z_5, z_7);
-  uint8x16_t z_10 = vzip2q_u8(z_5, z_7);
-  uint8x16_t z_11 = vzip1q_u8(z_6, z_8);
-  uint8x16_t z_12 = vzip2q_u8(z_6, z_8);
-  uint8x16_t row0 = vget_low_u8(z_9);
-  uint8x16_t row1 = vget_high_u8(z_9);
-  uint8x16_t row2 = vget_low_u8(z_10);
-  uint8x16_t row3 = vget_high_u8(z_10);
-  uint8x16_t row4 = vget_low_u8(z_11);
-  uint8x16_t row5 = vget_high_u8(z_11);
-  uint8x16_t row6 = vget_low_u8(z_12);
-  uint8x16_t row7 = vget_high_u8(z_12);
-  vst1_u8(&dst[-7], row0);
-  vst1_u8(&dst_row1[-7], row1);
-  vst1_u8(&dst_row2[-7], row2);
-  vst1_u8(&dst_row3[-7], row3);
-  vst1_u8(&dst_row4[-7], row4);
-  vst1_u8(&dst_row5[-7], row5);
-  vst1_u8(&dst_row6[-7], row6);
-  vst1_u8(&dst_row7[-7], row7);
-  uint8x8_t t434 = vbsl_u8(t39, t191, q1);
-  uint8x8_t t435 = vbsl_u8(t39, t197, q2);
-  uint8x8_t t436 = vbsl_u8(t146, t202, q3);
-  uint8x8_t t437 = vbsl_u8(t146, t207, q4);
-  uint8x16_t z_13 = vcombine_u8(t434, t436);
-  uint8x16_t z_14 = vcombine_u8(t435, t437);
-  uint8x16_t z_15 = vzip1q_u8(z_13, z_14);
-  uint8x16_t z_16 = vzip2q_u8(z_13, z_14);
-  uint8x16_t z_17 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_15),
-      vreinterpretq_u16_u8(z_16)));
-  uint8x16_t z_18 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_15),
-      vreinterpretq_u16_u8(z_16)));
-  *(daedalus_any_u32 *)&dst[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 0);
-  *(daedalus_any_u32 *)&dst_row1[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 1);
-  *(daedalus_any_u32 *)&dst_row2[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 2);
-  *(daedalus_any_u32 *)&dst_row3[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 3);
-  *(daedalus_any_u32 *)&dst_row4[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 0);
-  *(daedalus_any_u32 *)&dst_row5[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 1);
-  *(daedalus_any_u32 *)&dst_row6[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 2);
-  *(daedalus_any_u32 *)&dst_row7[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 3);
-  uint8x8_t t438 = vbsl_u8(t146, t212, q5);
-  uint8x8_t wide_3 = vbsl_u8(t146, wide, q6);
-  uint8x8_t z_19 = vzip1_u8(t438, wide_3);
-  uint8x8_t z_20 = vzip2_u8(t438, wide_3);
-  *(daedalus_any_u16 *)&dst[5] = vget_lane_u16(vreinterpret_u16_u8(z_19), 0);
-  *(daedalus_any_u16 *)&dst_row1[5] = vget_lane_u16(vreinterpret_u16_u8(z_19), 1);
-  *(daedalus_any_u16 *)&dst_row2[5] = vget_lane_u16(vreinterpret_u16_u8(z_19), 2);
-  *(daedalus_any_u16 *)&dst_row3[5] = vget_lane_u16(vreinterpret_u16_u8(z_19), 3);
-  *(daedalus_any_u16 *)&dst_row4[5] = vget_lane_u16(vreinterpret_u16_u8(z_20), 0);
-  *(daedalus_any_u16 *)&dst_row5[5] = vget_lane_u16(vreinterpret_u16_u8(z_20), 1);
-  *(daedalus_any_u16 *)&dst_row6[5] = vget_lane_u16(vreinterpret_u16_u8(z_20), 2);
-  *(daedalus_any_u16 *)&dst_row7[5] = vget_lane_u16(vreinterpret_u16_u8(z_20), 3);
-  uint8x8_t t440 = vbsl_u8(t354, t353, p6_3);
-  uint8x8_t t441 = vbsl_u8(t354, t359, p5_3);
-  uint8x8_t t442 = vbsl_u8(t354, t364, p4_3);
-  uint8x8_t t443 = vbsl_u8(t354, t369, p3_3);
-  uint8x8_t t444 = vbsl_u8(t252, t375, p2_3);
-  uint8x8_t t445 = vbsl_u8(t252, t381, p1_3);
-  uint8x8_t t446 = vbsl_u8(t252, t387, p0_3);
-  uint8x8_t t447 = vbsl_u8(t252, t393, q0_3);
-  uint8x16_t z_21 = vzip1q_u8(t440, t444);
-  uint8x16_t z_22 = vzip1q_u8(t441, t445);
-  uint8x16_t z_23 = vzip1q_u8(t442, t446);
-  uint8x16_t z_24 = vzip1q_u8(t443, t447);
-  uint8x16_t z_25 = vzip1q_u8(z_21, z_23);
-  uint8x16_t z_26 = vzip2q_u8(z_21, z_23);
-  uint8x16_t z_27 = vzip1q_u8(z_22, z_24);
-  uint8x16_t z_28 = vzip2q_u8(z_22, z_24);
-  uint8x16_t z_29 = vzip1q_u8(z_25, z_27);
-  uint8x16_t z_30 = vzip2q_u8(z_25, z_27);
-  uint8x16_t z_31 = vzip1q_u8(z_26, z_28);
-  uint8x16_t z_32 = vzip2q_u8(z_26, z_28);
-  uint8x16_t row0_2 = vget_low_u8(z_29);
-  uint8x16_t row1_2 = vget_high_u8(z_29);
-  uint8x16_t row2_2 = vget_low_u8(z_30);
-  uint8x16_t row3_2 = vget_high_u8(z_30);
-  uint8x16_t row4_2 = vget_low_u8(z_31);
-  uint8x16_t row5_2 = vget_high_u8(z_31);
-  uint8x16_t row6_2 = vget_low_u8(z_32);
-  uint8x16_t row7_2 = vget_high_u8(z_32);
-  vst1_u8(&dst_row8[-7], row0_2);
-  vst1_u8(&dst_row9[-7], row1_2);
-  vst1_u8(&dst_row10[-7], row2_2);
-  vst1_u8(&dst_row11[-7], row3_2);
-  vst1_u8(&dst_row12[-7], row4_2);
-  vst1_u8(&dst_row13[-7], row5_2);
-  vst1_u8(&dst_row14[-7], row6_2);
-  vst1_u8(&dst_row15[-7], row7_2);
-  uint8x8_t t448 = vbsl_u8(t252, t399, q1_3);
-  uint8x8_t t449 = vbsl_u8(t252, t405, q2_3);
-  uint8x8_t t450 = vbsl_u8(t354, t410, q3_3);
-  uint8x8_t t451 = vbsl_u8(t354, t415, q4_3);
-  uint8x16_t z_33 = vcombine_u8(t448, t450);
-  uint8x16_t z_34 = vcombine_u8(t449, t451);
-  uint8x16_t z_35 = vzip1q_u8(z_33, z_34);
-  uint8x16_t z_36 = vzip2q_u8(z_33, z_34);
-  uint8x16_t z_37 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_35),
-      vreinterpretq_u16_u8(z_36)));
-  uint8x16_t z_38 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_35),
-      vreinterpretq_u16_u8(z_36)));
-  *(daedalus_any_u32 *)&dst_row8[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 0);
-  *(daedalus_any_u32 *)&dst_row9[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 1);
-  *(daedalus_any_u32 *)&dst_row10[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 2);
-  *(daedalus_any_u32 *)&dst_row11[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 3);
-  *(daedalus_any_u32 *)&dst_row12[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 0);
-  *(daedalus_any_u32 *)&dst_row13[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 1);
-  *(daedalus_any_u32 *)&dst_row14[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 2);
-  *(daedalus_any_u32 *)&dst_row15[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 3);
-  uint8x8_t t452 = vbsl_u8(t354, t420, q5_3);
-  uint8x8_t wide_4 = vbsl_u8(t354, wide_2, q6_3);
-  uint8x8_t z_39 = vzip1_u8(t452, wide_4);
-  uint8x8_t z_40 = vzip2_u8(t452, wide_4);
-  *(daedalus_any_u16 *)&dst_row8[5] = vget_lane_u16(vreinterpret_u16_u8(z_39), 0);
-  *(daedalus_any_u16 *)&dst_row9[5] = vget_lane_u16(vreinterpret_u16_u8(z_39), 1);
-  *(daedalus_any_u16 *)&dst_row10[5] = vget_lane_u16(vreinterpret_u16_u8(z_39), 2);
-  *(daedalus_any_u16 *)&dst_row11[5] = vget_lane_u16(vreinterpret_u16_u8(z_39), 3);
-  *(daedalus_any_u16 *)&dst_row12[5] = vget_lane_u16(vreinterpret_u16_u8(z_40), 0);
-  *(daedalus_any_u16 *)&dst_row13[5] = vget_lane_u16(vreinterpret_u16_u8(z_40), 1);
-  *(daedalus_any_u16 *)&dst_row14[5] = vget_lane_u16(vreinterpret_u16_u8(z_40), 2);
-  *(daedalus_any_u16 *)&dst_row15[5] = vget_lane_u16(vreinterpret_u16_u8(z_40), 3);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  uint8x16_t row0_2 = vld1q_u8(&dst[-8]);
+  uint8x16_t row1_2 = vld1q_u8(&dst_row1[-8]);
+  uint8x16_t row2_2 = vld1q_u8(&dst_row2[-8]);
+  uint8x16_t row3_2 = vld1q_u8(&dst_row3[-8]);
+  uint8x16_t row4_2 = vld1q_u8(&dst_row4[-8]);
+  uint8x16_t row5_2 = vld1q_u8(&dst_row5[-8]);
+  uint8x16_t row6_2 = vld1q_u8(&dst_row6[-8]);
+  uint8x16_t row7_2 = vld1q_u8(&dst_row7[-8]);
+  uint8x16_t row8_2 = vld1q_u8(&dst_row8[-8]);
+  uint8x16_t row9_2 = vld1q_u8(&dst_row9[-8]);
+  uint8x16_t row10_2 = vld1q_u8(&dst_row10[-8]);
+  uint8x16_t row11_2 = vld1q_u8(&dst_row11[-8]);
+  uint8x16_t row12_2 = vld1q_u8(&dst_row12[-8]);
+  uint8x16_t row13_2 = vld1q_u8(&dst_row13[-8]);
+  uint8x16_t row14_2 = vld1q_u8(&dst_row14[-8]);
+  uint8x16_t row15_2 = vld1q_u8(&dst_row15[-8]);
+  uint8x16_t z_113 = vzip1q_u8(row0_2, row8_2);
+  uint8x16_t z_114 = vzip2q_u8(row0_2, row8_2);
+  uint8x16_t z_115 = vzip1q_u8(row1_2, row9_2);
+  uint8x16_t z_116 = vzip2q_u8(row1_2, row9_2);
+  uint8x16_t z_117 = vzip1q_u8(row2_2, row10_2);
+  uint8x16_t z_118 = vzip2q_u8(row2_2, row10_2);
+  uint8x16_t z_119 = vzip1q_u8(row3_2, row11_2);
+  uint8x16_t z_120 = vzip2q_u8(row3_2, row11_2);
+  uint8x16_t z_121 = vzip1q_u8(row4_2, row12_2);
+  uint8x16_t z_122 = vzip2q_u8(row4_2, row12_2);
+  uint8x16_t z_123 = vzip1q_u8(row5_2, row13_2);
+  uint8x16_t z_124 = vzip2q_u8(row5_2, row13_2);
+  uint8x16_t z_125 = vzip1q_u8(row6_2, row14_2);
+  uint8x16_t z_126 = vzip2q_u8(row6_2, row14_2);
+  uint8x16_t z_127 = vzip1q_u8(row7_2, row15_2);
+  uint8x16_t z_128 = vzip2q_u8(row7_2, row15_2);
+  uint8x16_t z_129 = vzip1q_u8(z_113, z_121);
+  uint8x16_t z_130 = vzip2q_u8(z_113, z_121);
+  uint8x16_t z_131 = vzip1q_u8(z_114, z_122);
+  uint8x16_t z_132 = vzip2q_u8(z_114, z_122);
+  uint8x16_t z_133 = vzip1q_u8(z_115, z_123);
+  uint8x16_t z_134 = vzip2q_u8(z_115, z_123);
+  uint8x16_t z_135 = vzip1q_u8(z_116, z_124);
+  uint8x16_t z_136 = vzip2q_u8(z_116, z_124);
+  uint8x16_t z_137 = vzip1q_u8(z_117, z_125);
+  uint8x16_t z_138 = vzip2q_u8(z_117, z_125);
+  uint8x16_t z_139 = vzip1q_u8(z_118, z_126);
+  uint8x16_t z_140 = vzip2q_u8(z_118, z_126);
+  uint8x16_t z_141 = vzip1q_u8(z_119, z_127);
+  uint8x16_t z_142 = vzip2q_u8(z_119, z_127);
+  uint8x16_t z_143 = vzip1q_u8(z_120, z_128);
+  uint8x16_t z_144 = vzip2q_u8(z_120, z_128);
+  uint8x16_t z_145 = vzip1q_u8(z_129, z_137);
+  uint8x16_t z_146 = vzip2q_u8(z_129, z_137);
+  uint8x16_t z_147 = vzip1q_u8(z_130, z_138);
+  uint8x16_t z_148 = vzip2q_u8(z_130, z_138);
+  uint8x16_t z_149 = vzip1q_u8(z_131, z_139);
+  uint8x16_t z_150 = vzip2q_u8(z_131, z_139);
+  uint8x16_t z_151 = vzip1q_u8(z_132, z_140);
+  uint8x16_t z_152 = vzip2q_u8(z_132, z_140);
+  uint8x16_t z_153 = vzip1q_u8(z_133, z_141);
+  uint8x16_t z_154 = vzip2q_u8(z_133, z_141);
+  uint8x16_t z_155 = vzip1q_u8(z_134, z_142);
+  uint8x16_t z_156 = vzip2q_u8(z_134, z_142);
+  uint8x16_t z_157 = vzip1q_u8(z_135, z_143);
+  uint8x16_t z_158 = vzip2q_u8(z_135, z_143);
+  uint8x16_t z_159 = vzip1q_u8(z_136, z_144);
+  uint8x16_t z_160 = vzip2q_u8(z_136, z_144);
+  uint8x16_t z_161 = vzip1q_u8(z_145, z_153);
+  uint8x16_t z_162 = vzip2q_u8(z_145, z_153);
+  uint8x16_t z_163 = vzip1q_u8(z_146, z_154);
+  uint8x16_t z_164 = vzip2q_u8(z_146, z_154);
+  uint8x16_t z_165 = vzip1q_u8(z_147, z_155);
+  uint8x16_t z_166 = vzip2q_u8(z_147, z_155);
+  uint8x16_t z_167 = vzip1q_u8(z_148, z_156);
+  uint8x16_t z_168 = vzip2q_u8(z_148, z_156);
+  uint8x16_t z_169 = vzip1q_u8(z_149, z_157);
+  uint8x16_t z_170 = vzip2q_u8(z_149, z_157);
+  uint8x16_t z_171 = vzip1q_u8(z_150, z_158);
+  uint8x16_t z_172 = vzip2q_u8(z_150, z_158);
+  uint8x16_t z_173 = vzip1q_u8(z_151, z_159);
+  uint8x16_t z_174 = vzip2q_u8(z_151, z_159);
+  uint8x16_t z_175 = vzip1q_u8(z_152, z_160);
+  uint8x16_t z_176 = vzip2q_u8(z_152, z_160);
+  uint8x16_t p7_2 = z_161;
+  uint8x16_t p6_2 = z_162;
+  uint8x16_t p5_2 = z_163;
+  uint8x16_t p4_2 = z_164;
+  uint8x16_t p3_2 = z_165;
+  uint8x16_t p2_2 = z_166;
+  uint8x16_t p1_2 = z_167;
+  uint8x16_t p0_2 = z_168;
+  uint8x16_t q0_2 = z_169;
+  uint8x16_t q1_2 = z_170;
+  uint8x16_t q2_2 = z_171;
+  uint8x16_t q3_2 = z_172;
+  uint8x16_t q4_2 = z_173;
+  uint8x16_t q5_2 = z_174;
+  uint8x16_t q6_2 = z_175;
+  uint8x16_t q7_2 = z_176;
+  uint8x16_t steps0_2 = vabdq_u8(p1_2, p0_2);
+  uint8x16_t steps1_2 = vabdq_u8(p2_2, p1_2);
+  uint8x16_t steps2_2 = vabdq_u8(p3_2, p2_2);
+  uint8x16_t steps3_2 = vabdq_u8(q1_2, q0_2);
+  uint8x16_t steps4_2 = vabdq_u8(q2_2, q1_2);
+  uint8x16_t steps5_2 = vabdq_u8(q3_2, q2_2);
+  uint8x16_t t26_2 = vmaxq_u8(steps0_2, steps1_2);
+  uint8x16_t t27_2 = vmaxq_u8(t26_2, steps2_2);
+  uint8x16_t t28_2 = vmaxq_u8(t27_2, steps3_2);
+  uint8x16_t t29_2 = vmaxq_u8(t28_2, steps4_2);
+  uint8x16_t t30_2 = vmaxq_u8(t29_2, steps5_2);
+  uint8x16_t limit_3 = vdupq_n_u8((uint8_t)(limit));
+  uint8x16_t t31_2 = vcgeq_u8(limit_3, t30_2);
+  uint8x16_t t32_2 = vabdq_u8(p0_2, q0_2);
+  uint8x16_t t34_sat_2 = vqaddq_u8(t32_2, t32_2);
+  uint8x16_t t35_2 = vabdq_u8(p1_2, q1_2);
+  uint8x16_t t36_2 = vshrq_n_u8(t35_2, 1);
+  uint8x16_t t37_sat_2 = vqaddq_u8(t34_sat_2, t36_2);
+  uint8x16_t blimit_3 = vdupq_n_u8((uint8_t)(blimit));
+  uint8x16_t t38_2 = vcgeq_u8(blimit_3, t37_sat_2);
+  uint8x16_t t39_2 = vandq_u8(t31_2, t38_2);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t39_2), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t39_2), 1)) != 0)) {
+    return;
+  }
+  uint8x16_t k1_2 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t60_2 = vabdq_u8(p2_2, p0_2);
+  uint8x16_t t64_2 = vmaxq_u8(steps0_2, t60_2);
+  uint8x16_t t61_2 = vabdq_u8(p3_2, p0_2);
+  uint8x16_t t65_2 = vmaxq_u8(t64_2, t61_2);
+  uint8x16_t t66_2 = vmaxq_u8(t65_2, steps3_2);
+  uint8x16_t t62_2 = vabdq_u8(q2_2, q0_2);
+  uint8x16_t t67_2 = vmaxq_u8(t66_2, t62_2);
+  uint8x16_t t63_2 = vabdq_u8(q3_2, q0_2);
+  uint8x16_t t68_2 = vmaxq_u8(t67_2, t63_2);
+  uint8x16_t t69 = vcgeq_u8(k1_2, t68_2);
+  if ((vgetq_lane_u64(vreinterpretq_u64_u8(t69), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t69),
+      1)) != 0) {
+    uint8x16_t row0 = vld1q_u8(&dst[-8]);
+    uint8x16_t row1 = vld1q_u8(&dst_row1[-8]);
+    uint8x16_t row2 = vld1q_u8(&dst_row2[-8]);
+    uint8x16_t row3 = vld1q_u8(&dst_row3[-8]);
+    uint8x16_t row4 = vld1q_u8(&dst_row4[-8]);
+    uint8x16_t row5 = vld1q_u8(&dst_row5[-8]);
+    uint8x16_t row6 = vld1q_u8(&dst_row6[-8]);
+    uint8x16_t row7 = vld1q_u8(&dst_row7[-8]);
+    uint8x16_t row8 = vld1q_u8(&dst_row8[-8]);
+    uint8x16_t row9 = vld1q_u8(&dst_row9[-8]);
+    uint8x16_t row10 = vld1q_u8(&dst_row10[-8]);
+    uint8x16_t row11 = vld1q_u8(&dst_row11[-8]);
+    uint8x16_t row12 = vld1q_u8(&dst_row12[-8]);
+    uint8x16_t row13 = vld1q_u8(&dst_row13[-8]);
+    uint8x16_t row14 = vld1q_u8(&dst_row14[-8]);
+    uint8x16_t row15 = vld1q_u8(&dst_row15[-8]);
+    uint8x16_t z = vzip1q_u8(row0, row8);
+    uint8x16_t z_2 = vzip2q_u8(row0, row8);
+    uint8x16_t z_3 = vzip1q_u8(row1, row9);
+    uint8x16_t z_4 = vzip2q_u8(row1, row9);
+    uint8x16_t z_5 = vzip1q_u8(row2, row10);
+    uint8x16_t z_6 = vzip2q_u8(row2, row10);
+    uint8x16_t z_7 = vzip1q_u8(row3, row11);
+    uint8x16_t z_8 = vzip2q_u8(row3, row11);
+    uint8x16_t z_9 = vzip1q_u8(row4, row12);
+    uint8x16_t z_10 = vzip2q_u8(row4, row12);
+    uint8x16_t z_11 = vzip1q_u8(row5, row13);
+    uint8x16_t z_12 = vzip2q_u8(row5, row13);
+    uint8x16_t z_13 = vzip1q_u8(row6, row14);
+    uint8x16_t z_14 = vzip2q_u8(row6, row14);
+    uint8x16_t z_15 = vzip1q_u8(row7, row15);
+    uint8x16_t z_16 = vzip2q_u8(row7, row15);
+    uint8x16_t z_17 = vzip1q_u8(z, z_9);
+    uint8x16_t z_18 = vzip2q_u8(z, z_9);
+    uint8x16_t z_19 = vzip1q_u8(z_2, z_10);
+    uint8x16_t z_20 = vzip2q_u8(z_2, z_10);
+    uint8x16_t z_21 = vzip1q_u8(z_3, z_11);
+    uint8x16_t z_22 = vzip2q_u8(z_3, z_11);
+    uint8x16_t z_23 = vzip1q_u8(z_4, z_12);
+    uint8x16_t z_24 = vzip2q_u8(z_4, z_12);
+    uint8x16_t z_25 = vzip1q_u8(z_5, z_13);
+    uint8x16_t z_26 = vzip2q_u8(z_5, z_13);
+    uint8x16_t z_27 = vzip1q_u8(z_6, z_14);
+    uint8x16_t z_28 = vzip2q_u8(z_6, z_14);
+    uint8x16_t z_29 = vzip1q_u8(z_7, z_15);
+    uint8x16_t z_30 = vzip2q_u8(z_7, z_15);
+    uint8x16_t z_31 = vzip1q_u8(z_8, z_16);
+    uint8x16_t z_32 = vzip2q_u8(z_8, z_16);
+    uint8x16_t z_33 = vzip1q_u8(z_17, z_25);
+    uint8x16_t z_34 = vzip2q_u8(z_17, z_25);
+    uint8x16_t z_35 = vzip1q_u8(z_18, z_26);
+    uint8x16_t z_36 = vzip2q_u8(z_18, z_26);
+    uint8x16_t z_37 = vzip1q_u8(z_19, z_27);
+    uint8x16_t z_38 = vzip2q_u8(z_19, z_27);
+    uint8x16_t z_39 = vzip1q_u8(z_20, z_28);
+    uint8x16_t z_40 = vzip2q_u8(z_20, z_28);
+    uint8x16_t z_41 = vzip1q_u8(z_21, z_29);
+    uint8x16_t z_42 = vzip2q_u8(z_21, z_29);
+    uint8x16_t z_43 = vzip1q_u8(z_22, z_30);
+    uint8x16_t z_44 = vzip2q_u8(z_22, z_30);
+    uint8x16_t z_45 = vzip1q_u8(z_23, z_31);
+    uint8x16_t z_46 = vzip2q_u8(z_23, z_31);
+    uint8x16_t z_47 = vzip1q_u8(z_24, z_32);
+    uint8x16_t z_48 = vzip2q_u8(z_24, z_32);
+    uint8x16_t z_49 = vzip1q_u8(z_33, z_41);
+    uint8x16_t z_50 = vzip2q_u8(z_33, z_41);
+    uint8x16_t z_51 = vzip1q_u8(z_34, z_42);
+    uint8x16_t z_52 = vzip2q_u8(z_34, z_42);
+    uint8x16_t z_53 = vzip1q_u8(z_35, z_43);
+    uint8x16_t z_54 = vzip2q_u8(z_35, z_43);
+    uint8x16_t z_55 = vzip1q_u8(z_36, z_44);
+    uint8x16_t z_56 = vzip2q_u8(z_36, z_44);
+    uint8x16_t z_57 = vzip1q_u8(z_37, z_45);
+    uint8x16_t z_58 = vzip2q_u8(z_37, z_45);
+    uint8x16_t z_59 = vzip1q_u8(z_38, z_46);
+    uint8x16_t z_60 = vzip2q_u8(z_38, z_46);
+    uint8x16_t z_61 = vzip1q_u8(z_39, z_47);
+    uint8x16_t z_62 = vzip2q_u8(z_39, z_47);
+    uint8x16_t z_63 = vzip1q_u8(z_40, z_48);
+    uint8x16_t z_64 = vzip2q_u8(z_40, z_48);
+    uint8x16_t p7 = z_49;
+    uint8x16_t p6 = z_50;
+    uint8x16_t p5 = z_51;
+    uint8x16_t p4 = z_52;
+    uint8x16_t p3 = z_53;
+    uint8x16_t p2 = z_54;
+    uint8x16_t p1 = z_55;
+    uint8x16_t p0 = z_56;
+    uint8x16_t q0 = z_57;
+    uint8x16_t q1 = z_58;
+    uint8x16_t q2 = z_59;
+    uint8x16_t q3 = z_60;
+    uint8x16_t q4 = z_61;
+    uint8x16_t q5 = z_62;
+    uint8x16_t q6 = z_63;
+    uint8x16_t q7 = z_64;
+    uint8x16_t steps0 = vabdq_u8(p1, p0);
+    uint8x16_t steps1 = vabdq_u8(p2, p1);
+    uint8x16_t steps2 = vabdq_u8(p3, p2);
+    uint8x16_t steps3 = vabdq_u8(q1, q0);
+    uint8x16_t steps4 = vabdq_u8(q2, q1);
+    uint8x16_t steps5 = vabdq_u8(q3, q2);
+    uint8x16_t t26 = vmaxq_u8(steps0, steps1);
+    uint8x16_t t27 = vmaxq_u8(t26, steps2);
+    uint8x16_t t28 = vmaxq_u8(t27, steps3);
+    uint8x16_t t29 = vmaxq_u8(t28, steps4);
+    uint8x16_t t30 = vmaxq_u8(t29, steps5);
+    uint8x16_t limit_2 = vdupq_n_u8((uint8_t)(limit));
+    uint8x16_t t31 = vcgeq_u8(limit_2, t30);
+    uint8x16_t t32 = vabdq_u8(p0, q0);
+    uint8x16_t t34_sat = vqaddq_u8(t32, t32);
+    uint8x16_t t35 = vabdq_u8(p1, q1);
+    uint8x16_t t36 = vshrq_n_u8(t35, 1);
+    uint8x16_t t37_sat = vqaddq_u8(t34_sat, t36);
+    uint8x16_t blimit_2 = vdupq_n_u8((uint8_t)(blimit));
+    uint8x16_t t38 = vcgeq_u8(blimit_2, t37_sat);
+    uint8x16_t t39 = vandq_u8(t31, t38);
+    uint8x16_t t60 = vabdq_u8(p2, p0);
+    uint8x16_t t61 = vabdq_u8(p3, p0);
+    uint8x16_t t62 = vabdq_u8(q2, q0);
+    uint8x16_t t63 = vabdq_u8(q3, q0);
+    uint8x16_t t64 = vmaxq_u8(steps0, t60);
+    uint8x16_t t65 = vmaxq_u8(t64, t61);
+    uint8x16_t t66 = vmaxq_u8(t65, steps3);
+    uint8x16_t t67 = vmaxq_u8(t66, t62);
+    uint8x16_t t68 = vmaxq_u8(t67, t63);
+    uint8x16_t t111 = vabdq_u8(p4, p0);
+    uint8x16_t t112 = vabdq_u8(p5, p0);
+    uint8x16_t t113 = vabdq_u8(p6, p0);
+    uint8x16_t t114 = vabdq_u8(p7, p0);
+    uint8x16_t t115 = vabdq_u8(q4, q0);
+    uint8x16_t t116 = vabdq_u8(q5, q0);
+    uint8x16_t t117 = vabdq_u8(q6, q0);
+    uint8x16_t t118 = vabdq_u8(q7, q0);
+    uint8x16_t t119 = vmaxq_u8(t111, t112);
+    uint8x16_t t120 = vmaxq_u8(t119, t113);
+    uint8x16_t t121 = vmaxq_u8(t120, t114);
+    uint8x16_t t122 = vmaxq_u8(t121, t115);
+    uint8x16_t t123 = vmaxq_u8(t122, t116);
+    uint8x16_t t124 = vmaxq_u8(t123, t117);
+    uint8x16_t t125 = vmaxq_u8(t124, t118);
+    uint8x16_t t126 = vmaxq_u8(t68, t125);
+    uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+    uint8x16_t t127 = vcgeq_u8(k1, t126);
+    uint16x8_t p6_0 = vmovl_u8(vget_low_u8(p6));
+    uint16x8_t p6_1 = vmovl_high_u8(p6);
+    uint16x8_t t130_0 = vshlq_n_u16(p6_0, 1);
+    uint16x8_t t130_1 = vshlq_n_u16(p6_1, 1);
+    uint16x8_t p7_0 = vmovl_u8(vget_low_u8(p7));
+    uint16x8_t p7_1 = vmovl_high_u8(p7);
+    int16x8_t t131_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t130_0), vreinterpretq_s16_u16(p7_0),
+        multipliers16, 0);
+    int16x8_t t131_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t130_1), vreinterpretq_s16_u16(p7_1),
+        multipliers16, 0);
+    uint16x8_t p5_0 = vmovl_u8(vget_low_u8(p5));
+    uint16x8_t p5_1 = vmovl_high_u8(p5);
+    uint16x8_t t132_0 = vaddq_u16(vreinterpretq_u16_s16(t131_0), p5_0);
+    uint16x8_t t132_1 = vaddq_u16(vreinterpretq_u16_s16(t131_1), p5_1);
+    uint16x8_t p4_0 = vmovl_u8(vget_low_u8(p4));
+    uint16x8_t p4_1 = vmovl_high_u8(p4);
+    uint16x8_t t133_0 = vaddq_u16(t132_0, p4_0);
+    uint16x8_t t133_1 = vaddq_u16(t132_1, p4_1);
+    uint16x8_t p3_0 = vmovl_u8(vget_low_u8(p3));
+    uint16x8_t p3_1 = vmovl_high_u8(p3);
+    uint16x8_t t134_0 = vaddq_u16(t133_0, p3_0);
+    uint16x8_t t134_1 = vaddq_u16(t133_1, p3_1);
+    uint16x8_t p2_0 = vmovl_u8(vget_low_u8(p2));
+    uint16x8_t p2_1 = vmovl_high_u8(p2);
+    uint16x8_t t135_0 = vaddq_u16(t134_0, p2_0);
+    uint16x8_t t135_1 = vaddq_u16(t134_1, p2_1);
+    uint16x8_t p1_0 = vmovl_u8(vget_low_u8(p1));
+    uint16x8_t p1_1 = vmovl_high_u8(p1);
+    uint16x8_t t136_0 = vaddq_u16(t135_0, p1_0);
+    uint16x8_t t136_1 = vaddq_u16(t135_1, p1_1);
+    uint16x8_t p0_0 = vmovl_u8(vget_low_u8(p0));
+    uint16x8_t p0_1 = vmovl_high_u8(p0);
+    uint16x8_t t137_0 = vaddq_u16(t136_0, p0_0);
+    uint16x8_t t137_1 = vaddq_u16(t136_1, p0_1);
+    uint16x8_t q0_0 = vmovl_u8(vget_low_u8(q0));
+    uint16x8_t q0_1 = vmovl_high_u8(q0);
+    uint16x8_t total_0 = vaddq_u16(t137_0, q0_0);
+    uint16x8_t total_1 = vaddq_u16(t137_1, q0_1);
+    uint8x16_t t139 = vrshrnq_n_u16(total_0, total_1, 4);
+    uint8x16_t t140 = vandq_u8(t39, t127);
+    if ((vgetq_lane_u64(vreinterpretq_u64_u8(t140), 0) & vgetq_lane_u64(vreinterpretq_u64_u8(t140),
+        1)) == UINT64_MAX) {
+      uint16x8_t q1_0 = vmovl_u8(vget_low_u8(q1));
+      uint16x8_t q1_1 = vmovl_high_u8(q1);
+      uint16x8_t t141_0 = vaddq_u16(p5_0, q1_0);
+      uint16x8_t t141_1 = vaddq_u16(p5_1, q1_1);
+      uint16x8_t t142_0 = vsubq_u16(t141_0, p7_0);
+      uint16x8_t t142_1 = vsubq_u16(t141_1, p7_1);
+      uint16x8_t t143_0 = vsubq_u16(t142_0, p6_0);
+      uint16x8_t t143_1 = vsubq_u16(t142_1, p6_1);
+      uint16x8_t total_0_2 = vaddq_u16(total_0, t143_0);
+      uint16x8_t total_1_2 = vaddq_u16(total_1, t143_1);
+      uint8x16_t t145 = vrshrnq_n_u16(total_0_2, total_1_2, 4);
+      uint16x8_t q2_0 = vmovl_u8(vget_low_u8(q2));
+      uint16x8_t q2_1 = vmovl_high_u8(q2);
+      uint16x8_t t146_0 = vaddq_u16(p4_0, q2_0);
+      uint16x8_t t146_1 = vaddq_u16(p4_1, q2_1);
+      uint16x8_t t147_0 = vsubq_u16(t146_0, p7_0);
+      uint16x8_t t147_1 = vsubq_u16(t146_1, p7_1);
+      uint16x8_t t148_0 = vsubq_u16(t147_0, p5_0);
+      uint16x8_t t148_1 = vsubq_u16(t147_1, p5_1);
+      uint16x8_t total_0_3 = vaddq_u16(total_0_2, t148_0);
+      uint16x8_t total_1_3 = vaddq_u16(total_1_2, t148_1);
+      uint8x16_t t150 = vrshrnq_n_u16(total_0_3, total_1_3, 4);
+      uint16x8_t q3_0 = vmovl_u8(vget_low_u8(q3));
+      uint16x8_t q3_1 = vmovl_high_u8(q3);
+      uint16x8_t t151_0 = vaddq_u16(p3_0, q3_0);
+      uint16x8_t t151_1 = vaddq_u16(p3_1, q3_1);
+      uint16x8_t t152_0 = vsubq_u16(t151_0, p7_0);
+      uint16x8_t t152_1 = vsubq_u16(t151_1, p7_1);
+      uint16x8_t t153_0 = vsubq_u16(t152_0, p4_0);
+      uint16x8_t t153_1 = vsubq_u16(t152_1, p4_1);
+      uint16x8_t total_0_4 = vaddq_u16(total_0_3, t153_0);
+      uint16x8_t total_1_4 = vaddq_u16(total_1_3, t153_1);
+      uint8x16_t t155 = vrshrnq_n_u16(total_0_4, total_1_4, 4);
+      uint16x8_t q4_0 = vmovl_u8(vget_low_u8(q4));
+      uint16x8_t q4_1 = vmovl_high_u8(q4);
+      uint16x8_t t156_0 = vaddq_u16(p2_0, q4_0);
+      uint16x8_t t156_1 = vaddq_u16(p2_1, q4_1);
+      uint16x8_t t157_0 = vsubq_u16(t156_0, p7_0);
+      uint16x8_t t157_1 = vsubq_u16(t156_1, p7_1);
+      uint16x8_t t158_0 = vsubq_u16(t157_0, p3_0);
+      uint16x8_t t158_1 = vsubq_u16(t157_1, p3_1);
+      uint16x8_t total_0_5 = vaddq_u16(total_0_4, t158_0);
+      uint16x8_t total_1_5 = vaddq_u16(total_1_4, t158_1);
+      uint8x16_t t160 = vrshrnq_n_u16(total_0_5, total_1_5, 4);
+      uint16x8_t q5_0 = vmovl_u8(vget_low_u8(q5));
+      uint16x8_t q5_1 = vmovl_high_u8(q5);
+      uint16x8_t t161_0 = vaddq_u16(p1_0, q5_0);
+      uint16x8_t t161_1 = vaddq_u16(p1_1, q5_1);
+      uint16x8_t t162_0 = vsubq_u16(t161_0, p7_0);
+      uint16x8_t t162_1 = vsubq_u16(t161_1, p7_1);
+      uint16x8_t t163_0 = vsubq_u16(t162_0, p2_0);
+      uint16x8_t t163_1 = vsubq_u16(t162_1, p2_1);
+      uint16x8_t total_0_6 = vaddq_u16(total_0_5, t163_0);
+      uint16x8_t total_1_6 = vaddq_u16(total_1_5, t163_1);
+      uint8x16_t t165 = vrshrnq_n_u16(total_0_6, total_1_6, 4);
+      uint16x8_t q6_0 = vmovl_u8(vget_low_u8(q6));
+      uint16x8_t q6_1 = vmovl_high_u8(q6);
+      uint16x8_t t166_0 = vaddq_u16(p0_0, q6_0);
+      uint16x8_t t166_1 = vaddq_u16(p0_1, q6_1);
+      uint16x8_t t167_0 = vsubq_u16(t166_0, p7_0);
+      uint16x8_t t167_1 = vsubq_u16(t166_1, p7_1);
+      uint16x8_t t168_0 = vsubq_u16(t167_0, p1_0);
+      uint16x8_t t168_1 = vsubq_u16(t167_1, p1_1);
+      uint16x8_t total_0_7 = vaddq_u16(total_0_6, t168_0);
+      uint16x8_t total_1_7 = vaddq_u16(total_1_6, t168_1);
+      uint8x16_t t170 = vrshrnq_n_u16(total_0_7, total_1_7, 4);
+      uint16x8_t q7_0 = vmovl_u8(vget_low_u8(q7));
+      uint16x8_t q7_1 = vmovl_high_u8(q7);
+      uint16x8_t t171_0 = vaddq_u16(q0_0, q7_0);
+      uint16x8_t t171_1 = vaddq_u16(q0_1, q7_1);
+      uint16x8_t t172_0 = vsubq_u16(t171_0, p7_0);
+      uint16x8_t t172_1 = vsubq_u16(t171_1, p7_1);
+      uint16x8_t t173_0 = vsubq_u16(t172_0, p0_0);
+      uint16x8_t t173_1 = vsubq_u16(t172_1, p0_1);
+      uint16x8_t total_0_8 = vaddq_u16(total_0_7, t173_0);
+      uint16x8_t total_1_8 = vaddq_u16(total_1_7, t173_1);
+      uint8x16_t t175 = vrshrnq_n_u16(total_0_8, total_1_8, 4);
+      uint8x16_t z_65 = vzip1q_u8(t139, t145);
+      uint8x16_t z_66 = vzip2q_u8(t139, t145);
+      uint8x16_t z_67 = vzip1q_u8(t150, t155);
+      uint8x16_t z_68 = vzip2q_u8(t150, t155);
+      uint8x16_t z_69 = vzip1q_u8(t160, t165);
+      uint8x16_t z_70 = vzip2q_u8(t160, t165);
+      uint8x16_t z_71 = vzip1q_u8(t170, t175);
+      uint8x16_t z_72 = vzip2q_u8(t170, t175);
+      uint8x16_t z_73 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_65),
+          vreinterpretq_u16_u8(z_67)));
+      uint8x16_t z_74 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_65),
+          vreinterpretq_u16_u8(z_67)));
+      uint8x16_t z_75 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_66),
+          vreinterpretq_u16_u8(z_68)));
+      uint8x16_t z_76 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_66),
+          vreinterpretq_u16_u8(z_68)));
+      uint8x16_t z_77 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_69),
+          vreinterpretq_u16_u8(z_71)));
+      uint8x16_t z_78 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_69),
+          vreinterpretq_u16_u8(z_71)));
+      uint8x16_t z_79 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_70),
+          vreinterpretq_u16_u8(z_72)));
+      uint8x16_t z_80 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_70),
+          vreinterpretq_u16_u8(z_72)));
+      uint8x16_t z_81 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_73),
+          vreinterpretq_u32_u8(z_77)));
+      uint8x16_t z_82 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_73),
+          vreinterpretq_u32_u8(z_77)));
+      uint8x16_t z_83 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_74),
+          vreinterpretq_u32_u8(z_78)));
+      uint8x16_t z_84 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_74),
+          vreinterpretq_u32_u8(z_78)));
+      uint8x16_t z_85 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_75),
+          vreinterpretq_u32_u8(z_79)));
+      uint8x16_t z_86 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_75),
+          vreinterpretq_u32_u8(z_79)));
+      uint8x16_t z_87 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_76),
+          vreinterpretq_u32_u8(z_80)));
+      uint8x16_t z_88 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_76),
+          vreinterpretq_u32_u8(z_80)));
+      *(daedalus_any_u64 *)&dst[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_81), 0);
+      *(daedalus_any_u64 *)&dst_row1[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_81), 1);
+      *(daedalus_any_u64 *)&dst_row2[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_82), 0);
+      *(daedalus_any_u64 *)&dst_row3[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_82), 1);
+      *(daedalus_any_u64 *)&dst_row4[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_83), 0);
+      *(daedalus_any_u64 *)&dst_row5[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_83), 1);
+      *(daedalus_any_u64 *)&dst_row6[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_84), 0);
+      *(daedalus_any_u64 *)&dst_row7[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_84), 1);
+      *(daedalus_any_u64 *)&dst_row8[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_85), 0);
+      *(daedalus_any_u64 *)&dst_row9[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_85), 1);
+      *(daedalus_any_u64 *)&dst_row10[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_86), 0);
+      *(daedalus_any_u64 *)&dst_row11[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_86), 1);
+      *(daedalus_any_u64 *)&dst_row12[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_87), 0);
+      *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_87), 1);
+      *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_88), 0);
+      *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_88), 1);
+      uint16x8_t t176_0 = vaddq_u16(q1_0, q7_0);
+      uint16x8_t t176_1 = vaddq_u16(q1_1, q7_1);
+      uint16x8_t t177_0 = vsubq_u16(t176_0, p6_0);
+      uint16x8_t t177_1 = vsubq_u16(t176_1, p6_1);
+      uint16x8_t t178_0 = vsubq_u16(t177_0, q0_0);
+      uint16x8_t t178_1 = vsubq_u16(t177_1, q0_1);
+      uint16x8_t total_0_9 = vaddq_u16(total_0_8, t178_0);
+      uint16x8_t total_1_9 = vaddq_u16(total_1_8, t178_1);
+      uint8x16_t t180 = vrshrnq_n_u16(total_0_9, total_1_9, 4);
+      uint16x8_t t181_0 = vaddq_u16(q2_0, q7_0);
+      uint16x8_t t181_1 = vaddq_u16(q2_1, q7_1);
+      uint16x8_t t182_0 = vsubq_u16(t181_0, p5_0);
+      uint16x8_t t182_1 = vsubq_u16(t181_1, p5_1);
+      uint16x8_t t183_0 = vsubq_u16(t182_0, q1_0);
+      uint16x8_t t183_1 = vsubq_u16(t182_1, q1_1);
+      uint16x8_t total_0_10 = vaddq_u16(total_0_9, t183_0);
+      uint16x8_t total_1_10 = vaddq_u16(total_1_9, t183_1);
+      uint8x16_t t185 = vrshrnq_n_u16(total_0_10, total_1_10, 4);
+      uint16x8_t t186_0 = vaddq_u16(q3_0, q7_0);
+      uint16x8_t t186_1 = vaddq_u16(q3_1, q7_1);
+      uint16x8_t t187_0 = vsubq_u16(t186_0, p4_0);
+      uint16x8_t t187_1 = vsubq_u16(t186_1, p4_1);
+      uint16x8_t t188_0 = vsubq_u16(t187_0, q2_0);
+      uint16x8_t t188_1 = vsubq_u16(t187_1, q2_1);
+      uint16x8_t total_0_11 = vaddq_u16(total_0_10, t188_0);
+      uint16x8_t total_1_11 = vaddq_u16(total_1_10, t188_1);
+      uint8x16_t t190 = vrshrnq_n_u16(total_0_11, total_1_11, 4);
+      uint16x8_t t191_0 = vaddq_u16(q4_0, q7_0);
+      uint16x8_t t191_1 = vaddq_u16(q4_1, q7_1);
+      uint16x8_t t192_0 = vsubq_u16(t191_0, p3_0);
+      uint16x8_t t192_1 = vsubq_u16(t191_1, p3_1);
+      uint16x8_t t193_0 = vsubq_u16(t192_0, q3_0);
+      uint16x8_t t193_1 = vsubq_u16(t192_1, q3_1);
+      uint16x8_t total_0_12 = vaddq_u16(total_0_11, t193_0);
+      uint16x8_t total_1_12 = vaddq_u16(total_1_11, t193_1);
+      uint8x16_t t195 = vrshrnq_n_u16(total_0_12, total_1_12, 4);
+      uint16x8_t t196_0 = vaddq_u16(q5_0, q7_0);
+      uint16x8_t t196_1 = vaddq_u16(q5_1, q7_1);
+      uint16x8_t t197_0 = vsubq_u16(t196_0, p2_0);
+      uint16x8_t t197_1 = vsubq_u16(t196_1, p2_1);
+      uint16x8_t t198_0 = vsubq_u16(t197_0, q4_0);
+      uint16x8_t t198_1 = vsubq_u16(t197_1, q4_1);
+      uint16x8_t total_0_13 = vaddq_u16(total_0_12, t198_0);
+      uint16x8_t total_1_13 = vaddq_u16(total_1_12, t198_1);
+      uint8x16_t t200 = vrshrnq_n_u16(total_0_13, total_1_13, 4);
+      uint16x8_t t201_0 = vaddq_u16(q6_0, q7_0);
+      uint16x8_t t201_1 = vaddq_u16(q6_1, q7_1);
+      uint16x8_t t202_0 = vsubq_u16(t201_0, p1_0);
+      uint16x8_t t202_1 = vsubq_u16(t201_1, p1_1);
+      uint16x8_t t203_0 = vsubq_u16(t202_0, q5_0);
+      uint16x8_t t203_1 = vsubq_u16(t202_1, q5_1);
+      uint16x8_t total_0_14 = vaddq_u16(total_0_13, t203_0);
+      uint16x8_t total_1_14 = vaddq_u16(total_1_13, t203_1);
+      uint8x16_t wide = vrshrnq_n_u16(total_0_14, total_1_14, 4);
+      uint8x16_t z_89 = vzip1q_u8(t170, t175);
+      uint8x16_t z_90 = vzip2q_u8(t170, t175);
+      uint8x16_t z_91 = vzip1q_u8(t180, t185);
+      uint8x16_t z_92 = vzip2q_u8(t180, t185);
+      uint8x16_t z_93 = vzip1q_u8(t190, t195);
+      uint8x16_t z_94 = vzip2q_u8(t190, t195);
+      uint8x16_t z_95 = vzip1q_u8(t200, wide);
+      uint8x16_t z_96 = vzip2q_u8(t200, wide);
+      uint8x16_t z_97 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_89),
+          vreinterpretq_u16_u8(z_91)));
+      uint8x16_t z_98 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_89),
+          vreinterpretq_u16_u8(z_91)));
+      uint8x16_t z_99 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_90),
+          vreinterpretq_u16_u8(z_92)));
+      uint8x16_t z_100 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_90),
+          vreinterpretq_u16_u8(z_92)));
+      uint8x16_t z_101 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_93),
+          vreinterpretq_u16_u8(z_95)));
+      uint8x16_t z_102 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_93),
+          vreinterpretq_u16_u8(z_95)));
+      uint8x16_t z_103 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_94),
+          vreinterpretq_u16_u8(z_96)));
+      uint8x16_t z_104 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_94),
+          vreinterpretq_u16_u8(z_96)));
+      uint8x16_t z_105 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_97),
+          vreinterpretq_u32_u8(z_101)));
+      uint8x16_t z_106 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_97),
+          vreinterpretq_u32_u8(z_101)));
+      uint8x16_t z_107 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_98),
+          vreinterpretq_u32_u8(z_102)));
+      uint8x16_t z_108 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_98),
+          vreinterpretq_u32_u8(z_102)));
+      uint8x16_t z_109 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_99),
+          vreinterpretq_u32_u8(z_103)));
+      uint8x16_t z_110 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_99),
+          vreinterpretq_u32_u8(z_103)));
+      uint8x16_t z_111 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_100),
+          vreinterpretq_u32_u8(z_104)));
+      uint8x16_t z_112 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_100),
+          vreinterpretq_u32_u8(z_104)));
+      *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 0);
+      *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 1);
+      *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 0);
+      *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 1);
+      *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_107), 0);
+      *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_107), 1);
+      *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_108), 0);
+      *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_108), 1);
+      *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_109), 0);
+      *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_109), 1);
+      *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_110), 0);
+      *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_110), 1);
+      *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_111), 0);
+      *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_111), 1);
+      *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_112), 0);
+      *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_112), 1);
+      return;
+    }
+  }
+  uint8x16_t t40 = vmaxq_u8(steps0_2, steps3_2);
+  uint8x16_t thresh_2 = vdupq_n_u8((uint8_t)(thresh));
+  uint8x16_t t41 = vcgtq_u8(t40, thresh_2);
+  uint16x8_t q0_0_2 = vmovl_u8(vget_low_u8(q0_2));
+  uint16x8_t q0_1_2 = vmovl_high_u8(q0_2);
+  uint16x8_t p0_0_2 = vmovl_u8(vget_low_u8(p0_2));
+  uint16x8_t p0_1_2 = vmovl_high_u8(p0_2);
+  uint16x8_t t42_0 = vsubq_u16(q0_0_2, p0_0_2);
+  uint16x8_t t42_1 = vsubq_u16(q0_1_2, p0_1_2);
+  uint16x8_t p1_0_2 = vmovl_u8(vget_low_u8(p1_2));
+  uint16x8_t p1_1_2 = vmovl_high_u8(p1_2);
+  uint16x8_t q1_0_2 = vmovl_u8(vget_low_u8(q1_2));
+  uint16x8_t q1_1_2 = vmovl_high_u8(q1_2);
+  uint16x8_t value_0 = vsubq_u16(p1_0_2, q1_0_2);
+  uint16x8_t value_1 = vsubq_u16(p1_1_2, q1_1_2);
+  int8x16_t value_sat = vqmovnq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(value_1));
+  uint8x16_t t48 = vandq_u8(t41, vreinterpretq_u8_s8(value_sat));
+  int16x8_t t48_0 = vmovl_s8(vget_low_s8(vreinterpretq_s8_u8(t48)));
+  int16x8_t t48_1 = vmovl_high_s8(vreinterpretq_s8_u8(t48));
+  int16x8_t value_0_2 = vmlaq_laneq_s16(t48_0, vreinterpretq_s16_u16(t42_0), multipliers16, 1);
+  int16x8_t value_1_2 = vmlaq_laneq_s16(t48_1, vreinterpretq_s16_u16(t42_1), multipliers16, 1);
+  int8x16_t value_sat_2 = vqmovnq_s16(value_0_2, value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t52_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t52_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t56_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t56_sat, 3);
+  int8x16_t t59 = vrshrq_n_s8(f1, 1);
+  uint8x16_t g = vbicq_u8(vreinterpretq_u8_s8(t59), t41);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p1_2, vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_4 = vsqaddq_u8(p0_2, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_5 = vsqaddq_u8(q0_2, f1_neg);
+  int8x16_t g_neg = vnegq_s8(vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1_2, g_neg);
+  int anywhere = 0;
+  int anywhere_2 = 0;
+  uint8x16_t t218 = p6_2;
+  uint8x16_t t219 = p5_2;
+  uint8x16_t t220 = p4_2;
+  uint8x16_t t221 = p3_2;
+  uint8x16_t t222 = p2_2;
+  uint8x16_t t173 = value_sat_3;
+  uint8x16_t t179 = value_sat_4;
+  uint8x16_t t185_2 = value_sat_5;
+  uint8x16_t t191 = value_sat_6;
+  uint8x16_t t227 = q2_2;
+  uint8x16_t t228 = q3_2;
+  uint8x16_t t229 = q4_2;
+  uint8x16_t t230 = q5_2;
+  uint8x16_t wide_2 = q6_2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u8(t69), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t69), 1)) != 0;
+  if (anywhere) {
+    uint8x16_t t117_2 = vabdq_u8(p4_2, p0_2);
+    uint8x16_t t118_2 = vabdq_u8(p5_2, p0_2);
+    uint8x16_t t125_2 = vmaxq_u8(t117_2, t118_2);
+    uint8x16_t t119_2 = vabdq_u8(p6_2, p0_2);
+    uint8x16_t t126_2 = vmaxq_u8(t125_2, t119_2);
+    uint8x16_t t120_2 = vabdq_u8(p7_2, p0_2);
+    uint8x16_t t127_2 = vmaxq_u8(t126_2, t120_2);
+    uint8x16_t t121_2 = vabdq_u8(q4_2, q0_2);
+    uint8x16_t t128 = vmaxq_u8(t127_2, t121_2);
+    uint8x16_t t122_2 = vabdq_u8(q5_2, q0_2);
+    uint8x16_t t129 = vmaxq_u8(t128, t122_2);
+    uint8x16_t t123_2 = vabdq_u8(q6_2, q0_2);
+    uint8x16_t t130 = vmaxq_u8(t129, t123_2);
+    uint8x16_t t124_2 = vabdq_u8(q7_2, q0_2);
+    uint8x16_t t131 = vmaxq_u8(t130, t124_2);
+    uint8x16_t t132 = vmaxq_u8(t68_2, t131);
+    uint8x16_t t133 = vcgeq_u8(k1_2, t132);
+    uint16x8_t p3_0_2 = vmovl_u8(vget_low_u8(p3_2));
+    uint16x8_t p3_1_2 = vmovl_high_u8(p3_2);
+    uint16x8_t p2_0_2 = vmovl_u8(vget_low_u8(p2_2));
+    uint16x8_t p2_1_2 = vmovl_high_u8(p2_2);
+    uint16x8_t q2_0_2 = vmovl_u8(vget_low_u8(q2_2));
+    uint16x8_t q2_1_2 = vmovl_high_u8(q2_2);
+    uint16x8_t q3_0_2 = vmovl_u8(vget_low_u8(q3_2));
+    uint16x8_t q3_1_2 = vmovl_high_u8(q3_2);
+    uint16x8_t t80_0 = vshlq_n_u16(p2_0_2, 1);
+    uint16x8_t t80_1 = vshlq_n_u16(p2_1_2, 1);
+    int16x8_t t81_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t80_0), vreinterpretq_s16_u16(p3_0_2),
+        multipliers16, 1);
+    int16x8_t t81_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t80_1), vreinterpretq_s16_u16(p3_1_2),
+        multipliers16, 1);
+    uint16x8_t t82_0 = vaddq_u16(vreinterpretq_u16_s16(t81_0), p1_0_2);
+    uint16x8_t t82_1 = vaddq_u16(vreinterpretq_u16_s16(t81_1), p1_1_2);
+    uint16x8_t t83_0 = vaddq_u16(t82_0, p0_0_2);
+    uint16x8_t t83_1 = vaddq_u16(t82_1, p0_1_2);
+    uint16x8_t total_0_15 = vaddq_u16(t83_0, q0_0_2);
+    uint16x8_t total_1_15 = vaddq_u16(t83_1, q0_1_2);
+    uint8x16_t t85 = vrshrnq_n_u16(total_0_15, total_1_15, 3);
+    uint8x16_t near0 = vbslq_u8(t69, t85, p2_2);
+    uint16x8_t t87_0 = vaddq_u16(p1_0_2, q1_0_2);
+    uint16x8_t t87_1 = vaddq_u16(p1_1_2, q1_1_2);
+    uint16x8_t t88_0 = vsubq_u16(t87_0, p3_0_2);
+    uint16x8_t t88_1 = vsubq_u16(t87_1, p3_1_2);
+    uint16x8_t t89_0 = vsubq_u16(t88_0, p2_0_2);
+    uint16x8_t t89_1 = vsubq_u16(t88_1, p2_1_2);
+    uint16x8_t total_0_16 = vaddq_u16(total_0_15, t89_0);
+    uint16x8_t total_1_16 = vaddq_u16(total_1_15, t89_1);
+    uint8x16_t t91 = vrshrnq_n_u16(total_0_16, total_1_16, 3);
+    uint8x16_t near1 = vbslq_u8(t69, t91, value_sat_3);
+    uint16x8_t t93_0 = vaddq_u16(p0_0_2, q2_0_2);
+    uint16x8_t t93_1 = vaddq_u16(p0_1_2, q2_1_2);
+    uint16x8_t t94_0 = vsubq_u16(t93_0, p3_0_2);
+    uint16x8_t t94_1 = vsubq_u16(t93_1, p3_1_2);
+    uint16x8_t t95_0 = vsubq_u16(t94_0, p1_0_2);
+    uint16x8_t t95_1 = vsubq_u16(t94_1, p1_1_2);
+    uint16x8_t total_0_17 = vaddq_u16(total_0_16, t95_0);
+    uint16x8_t total_1_17 = vaddq_u16(total_1_16, t95_1);
+    uint8x16_t t97 = vrshrnq_n_u16(total_0_17, total_1_17, 3);
+    uint8x16_t near2 = vbslq_u8(t69, t97, value_sat_4);
+    uint16x8_t t99_0 = vaddq_u16(q0_0_2, q3_0_2);
+    uint16x8_t t99_1 = vaddq_u16(q0_1_2, q3_1_2);
+    uint16x8_t t100_0 = vsubq_u16(t99_0, p3_0_2);
+    uint16x8_t t100_1 = vsubq_u16(t99_1, p3_1_2);
+    uint16x8_t t101_0 = vsubq_u16(t100_0, p0_0_2);
+    uint16x8_t t101_1 = vsubq_u16(t100_1, p0_1_2);
+    uint16x8_t total_0_18 = vaddq_u16(total_0_17, t101_0);
+    uint16x8_t total_1_18 = vaddq_u16(total_1_17, t101_1);
+    uint8x16_t t103 = vrshrnq_n_u16(total_0_18, total_1_18, 3);
+    uint8x16_t near3 = vbslq_u8(t69, t103, value_sat_5);
+    uint16x8_t t105_0 = vaddq_u16(q1_0_2, q3_0_2);
+    uint16x8_t t105_1 = vaddq_u16(q1_1_2, q3_1_2);
+    uint16x8_t t106_0 = vsubq_u16(t105_0, p2_0_2);
+    uint16x8_t t106_1 = vsubq_u16(t105_1, p2_1_2);
+    uint16x8_t t107_0 = vsubq_u16(t106_0, q0_0_2);
+    uint16x8_t t107_1 = vsubq_u16(t106_1, q0_1_2);
+    uint16x8_t total_0_19 = vaddq_u16(total_0_18, t107_0);
+    uint16x8_t total_1_19 = vaddq_u16(total_1_18, t107_1);
+    uint8x16_t t109 = vrshrnq_n_u16(total_0_19, total_1_19, 3);
+    uint8x16_t near4 = vbslq_u8(t69, t109, value_sat_6);
+    uint16x8_t t111_0 = vaddq_u16(q2_0_2, q3_0_2);
+    uint16x8_t t111_1 = vaddq_u16(q2_1_2, q3_1_2);
+    uint16x8_t t112_0 = vsubq_u16(t111_0, p1_0_2);
+    uint16x8_t t112_1 = vsubq_u16(t111_1, p1_1_2);
+    uint16x8_t t113_0 = vsubq_u16(t112_0, q1_0_2);
+    uint16x8_t t113_1 = vsubq_u16(t112_1, q1_1_2);
+    uint16x8_t total_0_20 = vaddq_u16(total_0_19, t113_0);
+    uint16x8_t total_1_20 = vaddq_u16(total_1_19, t113_1);
+    uint8x16_t t115_2 = vrshrnq_n_u16(total_0_20, total_1_20, 3);
+    uint8x16_t near5 = vbslq_u8(t69, t115_2, q2_2);
+    t218 = p6_2;
+    t219 = p5_2;
+    t220 = p4_2;
+    t221 = p3_2;
+    uint8x16_t t167 = near0;
+    t173 = near1;
+    t179 = near2;
+    t185_2 = near3;
+    t191 = near4;
+    uint8x16_t t197 = near5;
+    t228 = q3_2;
+    t229 = q4_2;
+    t230 = q5_2;
+    wide_2 = q6_2;
+    anywhere_2 = (vgetq_lane_u64(vreinterpretq_u64_u8(t133), 0) |
+        vgetq_lane_u64(vreinterpretq_u64_u8(t133), 1)) != 0;
+    if (anywhere_2) {
+      uint16x8_t p7_0_2 = vmovl_u8(vget_low_u8(p7_2));
+      uint16x8_t p7_1_2 = vmovl_high_u8(p7_2);
+      uint16x8_t p6_0_2 = vmovl_u8(vget_low_u8(p6_2));
+      uint16x8_t p6_1_2 = vmovl_high_u8(p6_2);
+      uint16x8_t p5_0_2 = vmovl_u8(vget_low_u8(p5_2));
+      uint16x8_t p5_1_2 = vmovl_high_u8(p5_2);
+      uint16x8_t p4_0_2 = vmovl_u8(vget_low_u8(p4_2));
+      uint16x8_t p4_1_2 = vmovl_high_u8(p4_2);
+      uint16x8_t q4_0_2 = vmovl_u8(vget_low_u8(q4_2));
+      uint16x8_t q4_1_2 = vmovl_high_u8(q4_2);
+      uint16x8_t q5_0_2 = vmovl_u8(vget_low_u8(q5_2));
+      uint16x8_t q5_1_2 = vmovl_high_u8(q5_2);
+      uint16x8_t q6_0_2 = vmovl_u8(vget_low_u8(q6_2));
+      uint16x8_t q6_1_2 = vmovl_high_u8(q6_2);
+      uint16x8_t q7_0_2 = vmovl_u8(vget_low_u8(q7_2));
+      uint16x8_t q7_1_2 = vmovl_high_u8(q7_2);
+      uint16x8_t t136_0_2 = vshlq_n_u16(p6_0_2, 1);
+      uint16x8_t t136_1_2 = vshlq_n_u16(p6_1_2, 1);
+      int16x8_t t137_0_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t136_0_2),
+          vreinterpretq_s16_u16(p7_0_2), multipliers16, 0);
+      int16x8_t t137_1_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t136_1_2),
+          vreinterpretq_s16_u16(p7_1_2), multipliers16, 0);
+      uint16x8_t t138_0 = vaddq_u16(vreinterpretq_u16_s16(t137_0_2), p5_0_2);
+      uint16x8_t t138_1 = vaddq_u16(vreinterpretq_u16_s16(t137_1_2), p5_1_2);
+      uint16x8_t t139_0 = vaddq_u16(t138_0, p4_0_2);
+      uint16x8_t t139_1 = vaddq_u16(t138_1, p4_1_2);
+      uint16x8_t t140_0 = vaddq_u16(t139_0, p3_0_2);
+      uint16x8_t t140_1 = vaddq_u16(t139_1, p3_1_2);
+      uint16x8_t t141_0_2 = vaddq_u16(t140_0, p2_0_2);
+      uint16x8_t t141_1_2 = vaddq_u16(t140_1, p2_1_2);
+      uint16x8_t t142_0_2 = vaddq_u16(t141_0_2, p1_0_2);
+      uint16x8_t t142_1_2 = vaddq_u16(t141_1_2, p1_1_2);
+      uint16x8_t t143_0_2 = vaddq_u16(t142_0_2, p0_0_2);
+      uint16x8_t t143_1_2 = vaddq_u16(t142_1_2, p0_1_2);
+      uint16x8_t total_0_21 = vaddq_u16(t143_0_2, q0_0_2);
+      uint16x8_t total_1_21 = vaddq_u16(t143_1_2, q0_1_2);
+      uint8x16_t t145_2 = vrshrnq_n_u16(total_0_21, total_1_21, 4);
+      uint8x16_t t146 = vandq_u8(t39_2, t133);
+      uint16x8_t t147_0_2 = vaddq_u16(p5_0_2, q1_0_2);
+      uint16x8_t t147_1_2 = vaddq_u16(p5_1_2, q1_1_2);
+      uint16x8_t t148_0_2 = vsubq_u16(t147_0_2, p7_0_2);
+      uint16x8_t t148_1_2 = vsubq_u16(t147_1_2, p7_1_2);
+      uint16x8_t t149_0 = vsubq_u16(t148_0_2, p6_0_2);
+      uint16x8_t t149_1 = vsubq_u16(t148_1_2, p6_1_2);
+      uint16x8_t total_0_22 = vaddq_u16(total_0_21, t149_0);
+      uint16x8_t total_1_22 = vaddq_u16(total_1_21, t149_1);
+      uint8x16_t t151 = vrshrnq_n_u16(total_0_22, total_1_22, 4);
+      uint16x8_t t152_0_2 = vaddq_u16(p4_0_2, q2_0_2);
+      uint16x8_t t152_1_2 = vaddq_u16(p4_1_2, q2_1_2);
+      uint16x8_t t153_0_2 = vsubq_u16(t152_0_2, p7_0_2);
+      uint16x8_t t153_1_2 = vsubq_u16(t152_1_2, p7_1_2);
+      uint16x8_t t154_0 = vsubq_u16(t153_0_2, p5_0_2);
+      uint16x8_t t154_1 = vsubq_u16(t153_1_2, p5_1_2);
+      uint16x8_t total_0_23 = vaddq_u16(total_0_22, t154_0);
+      uint16x8_t total_1_23 = vaddq_u16(total_1_22, t154_1);
+      uint8x16_t t156 = vrshrnq_n_u16(total_0_23, total_1_23, 4);
+      uint16x8_t t157_0_2 = vaddq_u16(p3_0_2, q3_0_2);
+      uint16x8_t t157_1_2 = vaddq_u16(p3_1_2, q3_1_2);
+      uint16x8_t t158_0_2 = vsubq_u16(t157_0_2, p7_0_2);
+      uint16x8_t t158_1_2 = vsubq_u16(t157_1_2, p7_1_2);
+      uint16x8_t t159_0 = vsubq_u16(t158_0_2, p4_0_2);
+      uint16x8_t t159_1 = vsubq_u16(t158_1_2, p4_1_2);
+      uint16x8_t total_0_24 = vaddq_u16(total_0_23, t159_0);
+      uint16x8_t total_1_24 = vaddq_u16(total_1_23, t159_1);
+      uint8x16_t t161 = vrshrnq_n_u16(total_0_24, total_1_24, 4);
+      uint16x8_t t162_0_2 = vaddq_u16(p2_0_2, q4_0_2);
+      uint16x8_t t162_1_2 = vaddq_u16(p2_1_2, q4_1_2);
+      uint16x8_t t163_0_2 = vsubq_u16(t162_0_2, p7_0_2);
+      uint16x8_t t163_1_2 = vsubq_u16(t162_1_2, p7_1_2);
+      uint16x8_t t164_0 = vsubq_u16(t163_0_2, p3_0_2);
+      uint16x8_t t164_1 = vsubq_u16(t163_1_2, p3_1_2);
+      uint16x8_t total_0_25 = vaddq_u16(total_0_24, t164_0);
+      uint16x8_t total_1_25 = vaddq_u16(total_1_24, t164_1);
+      uint8x16_t t166 = vrshrnq_n_u16(total_0_25, total_1_25, 4);
+      uint16x8_t t168_0_2 = vaddq_u16(p1_0_2, q5_0_2);
+      uint16x8_t t168_1_2 = vaddq_u16(p1_1_2, q5_1_2);
+      uint16x8_t t169_0 = vsubq_u16(t168_0_2, p7_0_2);
+      uint16x8_t t169_1 = vsubq_u16(t168_1_2, p7_1_2);
+      uint16x8_t t170_0 = vsubq_u16(t169_0, p2_0_2);
+      uint16x8_t t170_1 = vsubq_u16(t169_1, p2_1_2);
+      uint16x8_t total_0_26 = vaddq_u16(total_0_25, t170_0);
+      uint16x8_t total_1_26 = vaddq_u16(total_1_25, t170_1);
+      uint8x16_t t172 = vrshrnq_n_u16(total_0_26, total_1_26, 4);
+      uint16x8_t t174_0 = vaddq_u16(p0_0_2, q6_0_2);
+      uint16x8_t t174_1 = vaddq_u16(p0_1_2, q6_1_2);
+      uint16x8_t t175_0 = vsubq_u16(t174_0, p7_0_2);
+      uint16x8_t t175_1 = vsubq_u16(t174_1, p7_1_2);
+      uint16x8_t t176_0_2 = vsubq_u16(t175_0, p1_0_2);
+      uint16x8_t t176_1_2 = vsubq_u16(t175_1, p1_1_2);
+      uint16x8_t total_0_27 = vaddq_u16(total_0_26, t176_0_2);
+      uint16x8_t total_1_27 = vaddq_u16(total_1_26, t176_1_2);
+      uint8x16_t t178 = vrshrnq_n_u16(total_0_27, total_1_27, 4);
+      uint16x8_t t180_0 = vaddq_u16(q0_0_2, q7_0_2);
+      uint16x8_t t180_1 = vaddq_u16(q0_1_2, q7_1_2);
+      uint16x8_t t181_0_2 = vsubq_u16(t180_0, p7_0_2);
+      uint16x8_t t181_1_2 = vsubq_u16(t180_1, p7_1_2);
+      uint16x8_t t182_0_2 = vsubq_u16(t181_0_2, p0_0_2);
+      uint16x8_t t182_1_2 = vsubq_u16(t181_1_2, p0_1_2);
+      uint16x8_t total_0_28 = vaddq_u16(total_0_27, t182_0_2);
+      uint16x8_t total_1_28 = vaddq_u16(total_1_27, t182_1_2);
+      uint8x16_t t184 = vrshrnq_n_u16(total_0_28, total_1_28, 4);
+      uint16x8_t t186_0_2 = vaddq_u16(q1_0_2, q7_0_2);
+      uint16x8_t t186_1_2 = vaddq_u16(q1_1_2, q7_1_2);
+      uint16x8_t t187_0_2 = vsubq_u16(t186_0_2, p6_0_2);
+      uint16x8_t t187_1_2 = vsubq_u16(t186_1_2, p6_1_2);
+      uint16x8_t t188_0_2 = vsubq_u16(t187_0_2, q0_0_2);
+      uint16x8_t t188_1_2 = vsubq_u16(t187_1_2, q0_1_2);
+      uint16x8_t total_0_29 = vaddq_u16(total_0_28, t188_0_2);
+      uint16x8_t total_1_29 = vaddq_u16(total_1_28, t188_1_2);
+      uint8x16_t t190_2 = vrshrnq_n_u16(total_0_29, total_1_29, 4);
+      uint16x8_t t192_0_2 = vaddq_u16(q2_0_2, q7_0_2);
+      uint16x8_t t192_1_2 = vaddq_u16(q2_1_2, q7_1_2);
+      uint16x8_t t193_0_2 = vsubq_u16(t192_0_2, p5_0_2);
+      uint16x8_t t193_1_2 = vsubq_u16(t192_1_2, p5_1_2);
+      uint16x8_t t194_0 = vsubq_u16(t193_0_2, q1_0_2);
+      uint16x8_t t194_1 = vsubq_u16(t193_1_2, q1_1_2);
+      uint16x8_t total_0_30 = vaddq_u16(total_0_29, t194_0);
+      uint16x8_t total_1_30 = vaddq_u16(total_1_29, t194_1);
+      uint8x16_t t196 = vrshrnq_n_u16(total_0_30, total_1_30, 4);
+      uint16x8_t t198_0_2 = vaddq_u16(q3_0_2, q7_0_2);
+      uint16x8_t t198_1_2 = vaddq_u16(q3_1_2, q7_1_2);
+      uint16x8_t t199_0 = vsubq_u16(t198_0_2, p4_0_2);
+      uint16x8_t t199_1 = vsubq_u16(t198_1_2, p4_1_2);
+      uint16x8_t t200_0 = vsubq_u16(t199_0, q2_0_2);
+      uint16x8_t t200_1 = vsubq_u16(t199_1, q2_1_2);
+      uint16x8_t total_0_31 = vaddq_u16(total_0_30, t200_0);
+      uint16x8_t total_1_31 = vaddq_u16(total_1_30, t200_1);
+      uint8x16_t t202 = vrshrnq_n_u16(total_0_31, total_1_31, 4);
+      uint16x8_t t203_0_2 = vaddq_u16(q4_0_2, q7_0_2);
+      uint16x8_t t203_1_2 = vaddq_u16(q4_1_2, q7_1_2);
+      uint16x8_t t204_0 = vsubq_u16(t203_0_2, p3_0_2);
+      uint16x8_t t204_1 = vsubq_u16(t203_1_2, p3_1_2);
+      uint16x8_t t205_0 = vsubq_u16(t204_0, q3_0_2);
+      uint16x8_t t205_1 = vsubq_u16(t204_1, q3_1_2);
+      uint16x8_t total_0_32 = vaddq_u16(total_0_31, t205_0);
+      uint16x8_t total_1_32 = vaddq_u16(total_1_31, t205_1);
+      uint8x16_t t207 = vrshrnq_n_u16(total_0_32, total_1_32, 4);
+      uint16x8_t t208_0 = vaddq_u16(q5_0_2, q7_0_2);
+      uint16x8_t t208_1 = vaddq_u16(q5_1_2, q7_1_2);
+      uint16x8_t t209_0 = vsubq_u16(t208_0, p2_0_2);
+      uint16x8_t t209_1 = vsubq_u16(t208_1, p2_1_2);
+      uint16x8_t t210_0 = vsubq_u16(t209_0, q4_0_2);
+      uint16x8_t t210_1 = vsubq_u16(t209_1, q4_1_2);
+      uint16x8_t total_0_33 = vaddq_u16(total_0_32, t210_0);
+      uint16x8_t total_1_33 = vaddq_u16(total_1_32, t210_1);
+      uint8x16_t t212 = vrshrnq_n_u16(total_0_33, total_1_33, 4);
+      uint16x8_t t213_0 = vaddq_u16(q6_0_2, q7_0_2);
+      uint16x8_t t213_1 = vaddq_u16(q6_1_2, q7_1_2);
+      uint16x8_t t214_0 = vsubq_u16(t213_0, p1_0_2);
+      uint16x8_t t214_1 = vsubq_u16(t213_1, p1_1_2);
+      uint16x8_t t215_0 = vsubq_u16(t214_0, q5_0_2);
+      uint16x8_t t215_1 = vsubq_u16(t214_1, q5_1_2);
+      uint16x8_t total_0_34 = vaddq_u16(total_0_33, t215_0);
+      uint16x8_t total_1_34 = vaddq_u16(total_1_33, t215_1);
+      uint8x16_t wide_3 = vrshrnq_n_u16(total_0_34, total_1_34, 4);
+      t218 = vbslq_u8(t146, t145_2, p6_2);
+      t219 = vbslq_u8(t146, t151, p5_2);
+      t220 = vbslq_u8(t146, t156, p4_2);
+      t221 = vbslq_u8(t146, t161, p3_2);
+      t167 = vbslq_u8(t133, t166, near0);
+      t173 = vbslq_u8(t133, t172, near1);
+      t179 = vbslq_u8(t133, t178, near2);
+      t185_2 = vbslq_u8(t133, t184, near3);
+      t191 = vbslq_u8(t133, t190_2, near4);
+      t197 = vbslq_u8(t133, t196, near5);
+      t228 = vbslq_u8(t146, t202, q3_2);
+      t229 = vbslq_u8(t146, t207, q4_2);
+      t230 = vbslq_u8(t146, t212, q5_2);
+      wide_2 = vbslq_u8(t146, wide_3, q6_2);
+    }
+    t222 = vbslq_u8(t39_2, t167, p2_2);
+    t227 = vbslq_u8(t39_2, t197, q2_2);
+  }
+  uint8x16_t t223 = vbslq_u8(t39_2, t173, p1_2);
+  uint8x16_t t224 = vbslq_u8(t39_2, t179, p0_2);
+  uint8x16_t t225 = vbslq_u8(t39_2, t185_2, q0_2);
+  if (anywhere_2) {
+    uint8x16_t z_177 = vzip1q_u8(t218, t219);
+    uint8x16_t z_178 = vzip2q_u8(t218, t219);
+    uint8x16_t z_179 = vzip1q_u8(t220, t221);
+    uint8x16_t z_180 = vzip2q_u8(t220, t221);
+    uint8x16_t z_181 = vzip1q_u8(t222, t223);
+    uint8x16_t z_182 = vzip2q_u8(t222, t223);
+    uint8x16_t z_183 = vzip1q_u8(t224, t225);
+    uint8x16_t z_184 = vzip2q_u8(t224, t225);
+    uint8x16_t z_185 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_177),
+        vreinterpretq_u16_u8(z_179)));
+    uint8x16_t z_186 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_177),
+        vreinterpretq_u16_u8(z_179)));
+    uint8x16_t z_187 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_178),
+        vreinterpretq_u16_u8(z_180)));
+    uint8x16_t z_188 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_178),
+        vreinterpretq_u16_u8(z_180)));
+    uint8x16_t z_189 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_181),
+        vreinterpretq_u16_u8(z_183)));
+    uint8x16_t z_190 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_181),
+        vreinterpretq_u16_u8(z_183)));
+    uint8x16_t z_191 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_182),
+        vreinterpretq_u16_u8(z_184)));
+    uint8x16_t z_192 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_182),
+        vreinterpretq_u16_u8(z_184)));
+    uint8x16_t z_193 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_185),
+        vreinterpretq_u32_u8(z_189)));
+    uint8x16_t z_194 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_185),
+        vreinterpretq_u32_u8(z_189)));
+    uint8x16_t z_195 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_186),
+        vreinterpretq_u32_u8(z_190)));
+    uint8x16_t z_196 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_186),
+        vreinterpretq_u32_u8(z_190)));
+    uint8x16_t z_197 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_187),
+        vreinterpretq_u32_u8(z_191)));
+    uint8x16_t z_198 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_187),
+        vreinterpretq_u32_u8(z_191)));
+    uint8x16_t z_199 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_188),
+        vreinterpretq_u32_u8(z_192)));
+    uint8x16_t z_200 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_188),
+        vreinterpretq_u32_u8(z_192)));
+    *(daedalus_any_u64 *)&dst[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_193), 0);
+    *(daedalus_any_u64 *)&dst_row1[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_193), 1);
+    *(daedalus_any_u64 *)&dst_row2[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_194), 0);
+    *(daedalus_any_u64 *)&dst_row3[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_194), 1);
+    *(daedalus_any_u64 *)&dst_row4[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_195), 0);
+    *(daedalus_any_u64 *)&dst_row5[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_195), 1);
+    *(daedalus_any_u64 *)&dst_row6[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_196), 0);
+    *(daedalus_any_u64 *)&dst_row7[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_196), 1);
+    *(daedalus_any_u64 *)&dst_row8[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_197), 0);
+    *(daedalus_any_u64 *)&dst_row9[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_197), 1);
+    *(daedalus_any_u64 *)&dst_row10[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_198), 0);
+    *(daedalus_any_u64 *)&dst_row11[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_198), 1);
+    *(daedalus_any_u64 *)&dst_row12[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_199), 0);
+    *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_199), 1);
+    *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_200), 0);
+    *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_200), 1);
+  } else {
+    if (anywhere) {
+      uint8x16_t z_201 = vzip1q_u8(t222, t223);
+      uint8x16_t z_202 = vzip2q_u8(t222, t223);
+      uint8x16_t z_203 = vzip1q_u8(t224, t225);
+      uint8x16_t z_204 = vzip2q_u8(t224, t225);
+      uint8x16_t z_205 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_201),
+          vreinterpretq_u16_u8(z_203)));
+      uint8x16_t z_206 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_201),
+          vreinterpretq_u16_u8(z_203)));
+      uint8x16_t z_207 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_202),
+          vreinterpretq_u16_u8(z_204)));
+      uint8x16_t z_208 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_202),
+          vreinterpretq_u16_u8(z_204)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 3);
+      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 0);
+      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 1);
+      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 2);
+      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 3);
+      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 0);
+      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 1);
+      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 2);
+      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 3);
+    } else {
+      uint8x16_t z_209 = vzip1q_u8(t223, t224);
+      uint8x16_t z_210 = vzip2q_u8(t223, t224);
+      *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 0);
+      *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 1);
+      *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 2);
+      *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 3);
+      *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 4);
+      *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 5);
+      *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 6);
+      *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 7);
+      *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 0);
+      *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 1);
+      *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 2);
+      *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 3);
+      *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 4);
+      *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 5);
+      *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 6);
+      *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 7);
+      dst[0] = vgetq_lane_u8(t225, 0);
+      dst_row1[0] = vgetq_lane_u8(t225, 1);
+      dst_row2[0] = vgetq_lane_u8(t225, 2);
+      dst_row3[0] = vgetq_lane_u8(t225, 3);
+      dst_row4[0] = vgetq_lane_u8(t225, 4);
+      dst_row5[0] = vgetq_lane_u8(t225, 5);
+      dst_row6[0] = vgetq_lane_u8(t225, 6);
+      dst_row7[0] = vgetq_lane_u8(t225, 7);
+      dst_row8[0] = vgetq_lane_u8(t225, 8);
+      dst_row9[0] = vgetq_lane_u8(t225, 9);
+      dst_row10[0] = vgetq_lane_u8(t225, 10);
+      dst_row11[0] = vgetq_lane_u8(t225, 11);
+      dst_row12[0] = vgetq_lane_u8(t225, 12);
+      dst_row13[0] = vgetq_lane_u8(t225, 13);
+      dst_row14[0] = vgetq_lane_u8(t225, 14);
+      dst_row15[0] = vgetq_lane_u8(t225, 15);
+    }
+  }
+  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
+  if (anywhere_2) {
+    uint8x16_t z_211 = vzip1q_u8(t224, t225);
+    uint8x16_t z_212 = vzip2q_u8(t224, t225);
+    uint8x16_t z_213 = vzip1q_u8(t226, t227);
+    uint8x16_t z_214 = vzip2q_u8(t226, t227);
+    uint8x16_t z_215 = vzip1q_u8(t228, t229);
+    uint8x16_t z_216 = vzip2q_u8(t228, t229);
+    uint8x16_t z_217 = vzip1q_u8(t230, wide_2);
+    uint8x16_t z_218 = vzip2q_u8(t230, wide_2);
+    uint8x16_t z_219 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_211),
+        vreinterpretq_u16_u8(z_213)));
+    uint8x16_t z_220 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_211),
+        vreinterpretq_u16_u8(z_213)));
+    uint8x16_t z_221 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_212),
+        vreinterpretq_u16_u8(z_214)));
+    uint8x16_t z_222 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_212),
+        vreinterpretq_u16_u8(z_214)));
+    uint8x16_t z_223 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_215),
+        vreinterpretq_u16_u8(z_217)));
+    uint8x16_t z_224 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_215),
+        vreinterpretq_u16_u8(z_217)));
+    uint8x16_t z_225 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_216),
+        vreinterpretq_u16_u8(z_218)));
+    uint8x16_t z_226 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_216),
+        vreinterpretq_u16_u8(z_218)));
+    uint8x16_t z_227 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_219),
+        vreinterpretq_u32_u8(z_223)));
+    uint8x16_t z_228 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_219),
+        vreinterpretq_u32_u8(z_223)));
+    uint8x16_t z_229 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_220),
+        vreinterpretq_u32_u8(z_224)));
+    uint8x16_t z_230 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_220),
+        vreinterpretq_u32_u8(z_224)));
+    uint8x16_t z_231 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_221),
+        vreinterpretq_u32_u8(z_225)));
+    uint8x16_t z_232 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_221),
+        vreinterpretq_u32_u8(z_225)));
+    uint8x16_t z_233 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_222),
+        vreinterpretq_u32_u8(z_226)));
+    uint8x16_t z_234 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_222),
+        vreinterpretq_u32_u8(z_226)));
+    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_227), 0);
+    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_227), 1);
+    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_228), 0);
+    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_228), 1);
+    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_229), 0);
+    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_229), 1);
+    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_230), 0);
+    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_230), 1);
+    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_231), 0);
+    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_231), 1);
+    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_232), 0);
+    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_232), 1);
+    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_233), 0);
+    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_233), 1);
+    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_234), 0);
+    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_234), 1);
+  } else {
+    if (anywhere) {
+      uint8x16_t z_235 = vzip1q_u8(t224, t225);
+      uint8x16_t z_236 = vzip2q_u8(t224, t225);
+      uint8x16_t z_237 = vzip1q_u8(t226, t227);
+      uint8x16_t z_238 = vzip2q_u8(t226, t227);
+      uint8x16_t z_239 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_235),
+          vreinterpretq_u16_u8(z_237)));
+      uint8x16_t z_240 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_235),
+          vreinterpretq_u16_u8(z_237)));
+      uint8x16_t z_241 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_236),
+          vreinterpretq_u16_u8(z_238)));
+      uint8x16_t z_242 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_236),
+          vreinterpretq_u16_u8(z_238)));
+      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 0);
+      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 1);
+      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 2);
+      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 3);
+      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 0);
+      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 1);
+      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 2);
+      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 3);
+      *(daedalus_any_u32 *)&dst_row8[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 0);
+      *(daedalus_any_u32 *)&dst_row9[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 1);
+      *(daedalus_any_u32 *)&dst_row10[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 2);
+      *(daedalus_any_u32 *)&dst_row11[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 3);
+      *(daedalus_any_u32 *)&dst_row12[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 0);
+      *(daedalus_any_u32 *)&dst_row13[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 1);
+      *(daedalus_any_u32 *)&dst_row14[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 2);
+      *(daedalus_any_u32 *)&dst_row15[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 3);
+    } else {
+      uint8x16_t z_243 = vzip1q_u8(t224, t225);
+      uint8x16_t z_244 = vzip2q_u8(t224, t225);
+      *(daedalus_any_u16 *)&dst[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 0);
+      *(daedalus_any_u16 *)&dst_row1[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 1);
+      *(daedalus_any_u16 *)&dst_row2[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 2);
+      *(daedalus_any_u16 *)&dst_row3[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 3);
+      *(daedalus_any_u16 *)&dst_row4[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 4);
+      *(daedalus_any_u16 *)&dst_row5[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 5);
+      *(daedalus_any_u16 *)&dst_row6[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 6);
+      *(daedalus_any_u16 *)&dst_row7[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 7);
+      *(daedalus_any_u16 *)&dst_row8[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 0);
+      *(daedalus_any_u16 *)&dst_row9[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 1);
+      *(daedalus_any_u16 *)&dst_row10[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 2);
+      *(daedalus_any_u16 *)&dst_row11[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 3);
+      *(daedalus_any_u16 *)&dst_row12[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 4);
+      *(daedalus_any_u16 *)&dst_row13[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 5);
+      *(daedalus_any_u16 *)&dst_row14[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 6);
+      *(daedalus_any_u16 *)&dst_row15[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 7);
+      dst[1] = vgetq_lane_u8(t226, 0);
+      dst_row1[1] = vgetq_lane_u8(t226, 1);
+      dst_row2[1] = vgetq_lane_u8(t226, 2);
+      dst_row3[1] = vgetq_lane_u8(t226, 3);
+      dst_row4[1] = vgetq_lane_u8(t226, 4);
+      dst_row5[1] = vgetq_lane_u8(t226, 5);
+      dst_row6[1] = vgetq_lane_u8(t226, 6);
+      dst_row7[1] = vgetq_lane_u8(t226, 7);
+      dst_row8[1] = vgetq_lane_u8(t226, 8);
+      dst_row9[1] = vgetq_lane_u8(t226, 9);
+      dst_row10[1] = vgetq_lane_u8(t226, 10);
+      dst_row11[1] = vgetq_lane_u8(t226, 11);
+      dst_row12[1] = vgetq_lane_u8(t226, 12);
+      dst_row13[1] = vgetq_lane_u8(t226, 13);
+      dst_row14[1] = vgetq_lane_u8(t226, 14);
+      dst_row15[1] = vgetq_lane_u8(t226, 15);
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf1616_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
-    int32_t limit, int32_t thresh) {
-  one_item_vp9_lpf1616_h__vector_full(dst, dst_stride, blimit, limit, thresh);
+void daedalus_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
+    int32_t blimit, int32_t limit, int32_t thresh) {
+  one_item_vp9_lpf1616_h__vector_full_r2_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf1616_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf1616_h__vector_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf1616_h__vector_full_r2_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf1616_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf1616_h__vector_full_r2_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf1616_h_meta *meta = (const daedalus_vp9_lpf1616_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf1616_h__vector_full((uint8_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf1616_h__vector_full_r2_branch_early((uint8_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh);
   }

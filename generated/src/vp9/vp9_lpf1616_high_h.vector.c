@@ -15,791 +15,834 @@
 #include "variants.h"
 
 /*
- * Class full, input hash eb503d921c42a3d3
+ * Class full, input hash 4889adafd7dfea77
  */
-static inline void one_item_vp9_lpf1616_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
-  uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
-  uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
-  uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  uint16_t *const dst_row8 = (uint16_t *)((uint8_t *)dst_row7 + dst_stride);
-  uint16_t *const dst_row9 = (uint16_t *)((uint8_t *)dst_row8 + dst_stride);
-  uint16_t *const dst_row10 = (uint16_t *)((uint8_t *)dst_row9 + dst_stride);
-  uint16_t *const dst_row11 = (uint16_t *)((uint8_t *)dst_row10 + dst_stride);
-  uint16_t *const dst_row12 = (uint16_t *)((uint8_t *)dst_row11 + dst_stride);
-  uint16_t *const dst_row13 = (uint16_t *)((uint8_t *)dst_row12 + dst_stride);
-  uint16_t *const dst_row14 = (uint16_t *)((uint8_t *)dst_row13 + dst_stride);
-  uint16_t *const dst_row15 = (uint16_t *)((uint8_t *)dst_row14 + dst_stride);
-  static const int16_t multipliers16_values[8] = {3, 7, 0, 0, 0, 0, 0, 0};
+static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
+  static const int16_t multipliers16_values[8] = {7, 3, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t5 = bits - 8;
-  int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
-  const uint16_t p0_lanes[8] = {((uint16_t *)(dst))[-1], ((uint16_t *)(dst_row1))[-1],
-      ((uint16_t *)(dst_row2))[-1], ((uint16_t *)(dst_row3))[-1], ((uint16_t *)(dst_row4))[-1],
-      ((uint16_t *)(dst_row5))[-1], ((uint16_t *)(dst_row6))[-1], ((uint16_t *)(dst_row7))[-1]};
-  uint16x8_t p0 = vld1q_u16(p0_lanes);
-  const uint16_t p1_lanes[8] = {((uint16_t *)(dst))[-2], ((uint16_t *)(dst_row1))[-2],
-      ((uint16_t *)(dst_row2))[-2], ((uint16_t *)(dst_row3))[-2], ((uint16_t *)(dst_row4))[-2],
-      ((uint16_t *)(dst_row5))[-2], ((uint16_t *)(dst_row6))[-2], ((uint16_t *)(dst_row7))[-2]};
-  uint16x8_t p1 = vld1q_u16(p1_lanes);
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  const uint16_t p2_lanes[8] = {((uint16_t *)(dst))[-3], ((uint16_t *)(dst_row1))[-3],
-      ((uint16_t *)(dst_row2))[-3], ((uint16_t *)(dst_row3))[-3], ((uint16_t *)(dst_row4))[-3],
-      ((uint16_t *)(dst_row5))[-3], ((uint16_t *)(dst_row6))[-3], ((uint16_t *)(dst_row7))[-3]};
-  uint16x8_t p2 = vld1q_u16(p2_lanes);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  const uint16_t p3_lanes[8] = {((uint16_t *)(dst))[-4], ((uint16_t *)(dst_row1))[-4],
-      ((uint16_t *)(dst_row2))[-4], ((uint16_t *)(dst_row3))[-4], ((uint16_t *)(dst_row4))[-4],
-      ((uint16_t *)(dst_row5))[-4], ((uint16_t *)(dst_row6))[-4], ((uint16_t *)(dst_row7))[-4]};
-  uint16x8_t p3 = vld1q_u16(p3_lanes);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  const uint16_t q0_lanes[8] = {((uint16_t *)(dst))[0], ((uint16_t *)(dst_row1))[0],
-      ((uint16_t *)(dst_row2))[0], ((uint16_t *)(dst_row3))[0], ((uint16_t *)(dst_row4))[0],
-      ((uint16_t *)(dst_row5))[0], ((uint16_t *)(dst_row6))[0], ((uint16_t *)(dst_row7))[0]};
-  uint16x8_t q0 = vld1q_u16(q0_lanes);
-  const uint16_t q1_lanes[8] = {((uint16_t *)(dst))[1], ((uint16_t *)(dst_row1))[1],
-      ((uint16_t *)(dst_row2))[1], ((uint16_t *)(dst_row3))[1], ((uint16_t *)(dst_row4))[1],
-      ((uint16_t *)(dst_row5))[1], ((uint16_t *)(dst_row6))[1], ((uint16_t *)(dst_row7))[1]};
-  uint16x8_t q1 = vld1q_u16(q1_lanes);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  const uint16_t q2_lanes[8] = {((uint16_t *)(dst))[2], ((uint16_t *)(dst_row1))[2],
-      ((uint16_t *)(dst_row2))[2], ((uint16_t *)(dst_row3))[2], ((uint16_t *)(dst_row4))[2],
-      ((uint16_t *)(dst_row5))[2], ((uint16_t *)(dst_row6))[2], ((uint16_t *)(dst_row7))[2]};
-  uint16x8_t q2 = vld1q_u16(q2_lanes);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  const uint16_t q3_lanes[8] = {((uint16_t *)(dst))[3], ((uint16_t *)(dst_row1))[3],
-      ((uint16_t *)(dst_row2))[3], ((uint16_t *)(dst_row3))[3], ((uint16_t *)(dst_row4))[3],
-      ((uint16_t *)(dst_row5))[3], ((uint16_t *)(dst_row6))[3], ((uint16_t *)(dst_row7))[3]};
-  uint16x8_t q3 = vld1q_u16(q3_lanes);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t36 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t37 = vmaxq_u16(t36, steps2);
-  uint16x8_t t38 = vmaxq_u16(t37, steps3);
-  uint16x8_t t39 = vmaxq_u16(t38, steps4);
-  uint16x8_t t40 = vmaxq_u16(t39, steps5);
-  uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t41 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t40));
-  uint16x8_t t42 = vabdq_u16(p0, q0);
-  uint16x8_t t44 = vshlq_n_u16(t42, 1);
-  uint16x8_t t45 = vabdq_u16(p1, q1);
-  uint16x8_t t46 = vshrq_n_u16(t45, 1);
-  uint16x8_t t47 = vaddq_u16(t44, t46);
-  uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t48 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t47));
-  uint16x8_t t49 = vandq_u16(t41, t48);
-  uint16x8_t t50 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t51 = vcgtq_s16(vreinterpretq_s16_u16(t50), vreinterpretq_s16_u16(thresh_3));
-  uint16x8_t t52 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t57 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t8))));
-  int16x8_t t58 = vmaxq_s16(vreinterpretq_s16_u16(value), t57);
-  uint16x8_t t59 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t8 - (uint32_t)1))));
-  int16x8_t t60 = vminq_s16(t58, vreinterpretq_s16_u16(t59));
-  uint16x8_t t61 = vandq_u16(t51, vreinterpretq_u16_s16(t60));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t52),
-      multipliers16, 0);
-  int16x8_t t63 = vmaxq_s16(value_2, t57);
-  int16x8_t f = vminq_s16(t63, vreinterpretq_s16_u16(t59));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t66 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t67 = vminq_s16(vreinterpretq_s16_u16(t66), vreinterpretq_s16_u16(t59));
-  int16x8_t f1 = vshrq_n_s16(t67, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t69 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t70 = vminq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t59));
-  int16x8_t f2 = vshrq_n_s16(t70, 3);
-  int16x8_t t72 = vrshrq_n_s16(f1, 1);
-  uint16x8_t t73 = vabdq_u16(p2, p0);
-  uint16x8_t t74 = vabdq_u16(p3, p0);
-  uint16x8_t t75 = vabdq_u16(q2, q0);
-  uint16x8_t t76 = vabdq_u16(q3, q0);
-  uint16x8_t t78 = vmaxq_u16(steps0, t73);
-  uint16x8_t t79 = vmaxq_u16(t78, t74);
-  uint16x8_t t80 = vmaxq_u16(t79, steps3);
-  uint16x8_t t81 = vmaxq_u16(t80, t75);
-  uint16x8_t t82 = vmaxq_u16(t81, t76);
-  uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
-  uint16x8_t t83 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t82));
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t72), t51);
-  uint16x8_t value_3 = vaddq_u16(p1, g);
-  uint16x8_t value_4 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1, g);
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-  int16x8_t t89 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t10 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t89), t10);
-  int16x8_t t91 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t91), t10);
-  int16x8_t t93 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t93), t10);
-  int16x8_t t95 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t95), t10);
-  uint16x8_t t98 = vshlq_n_u16(p2, 1);
-  int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3),
-      multipliers16, 0);
-  uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1);
-  uint16x8_t t101 = vaddq_u16(t100, p0);
-  uint16x8_t total = vaddq_u16(t101, q0);
-  uint16x8_t t103 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t83, t103, p2);
-  uint16x8_t t105 = vaddq_u16(p1, q1);
-  uint16x8_t t106 = vsubq_u16(t105, p3);
-  uint16x8_t t107 = vsubq_u16(t106, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t107);
-  uint16x8_t t109 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
-  uint16x8_t t111 = vaddq_u16(p0, q2);
-  uint16x8_t t112 = vsubq_u16(t111, p3);
-  uint16x8_t t113 = vsubq_u16(t112, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t113);
-  uint16x8_t t115 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
-  uint16x8_t t117 = vaddq_u16(q0, q3);
-  uint16x8_t t118 = vsubq_u16(t117, p3);
-  uint16x8_t t119 = vsubq_u16(t118, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t119);
-  uint16x8_t t121 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
-  uint16x8_t t123 = vaddq_u16(q1, q3);
-  uint16x8_t t124 = vsubq_u16(t123, p2);
-  uint16x8_t t125 = vsubq_u16(t124, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t125);
-  uint16x8_t t127 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
-  uint16x8_t t129 = vaddq_u16(q2, q3);
-  uint16x8_t t130 = vsubq_u16(t129, p1);
-  uint16x8_t t131 = vsubq_u16(t130, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t131);
-  uint16x8_t t133 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t83, t133, q2);
-  const uint16_t p4_lanes[8] = {((uint16_t *)(dst))[-5], ((uint16_t *)(dst_row1))[-5],
-      ((uint16_t *)(dst_row2))[-5], ((uint16_t *)(dst_row3))[-5], ((uint16_t *)(dst_row4))[-5],
-      ((uint16_t *)(dst_row5))[-5], ((uint16_t *)(dst_row6))[-5], ((uint16_t *)(dst_row7))[-5]};
-  uint16x8_t p4 = vld1q_u16(p4_lanes);
-  uint16x8_t t135 = vabdq_u16(p4, p0);
-  const uint16_t p5_lanes[8] = {((uint16_t *)(dst))[-6], ((uint16_t *)(dst_row1))[-6],
-      ((uint16_t *)(dst_row2))[-6], ((uint16_t *)(dst_row3))[-6], ((uint16_t *)(dst_row4))[-6],
-      ((uint16_t *)(dst_row5))[-6], ((uint16_t *)(dst_row6))[-6], ((uint16_t *)(dst_row7))[-6]};
-  uint16x8_t p5 = vld1q_u16(p5_lanes);
-  uint16x8_t t136 = vabdq_u16(p5, p0);
-  const uint16_t p6_lanes[8] = {((uint16_t *)(dst))[-7], ((uint16_t *)(dst_row1))[-7],
-      ((uint16_t *)(dst_row2))[-7], ((uint16_t *)(dst_row3))[-7], ((uint16_t *)(dst_row4))[-7],
-      ((uint16_t *)(dst_row5))[-7], ((uint16_t *)(dst_row6))[-7], ((uint16_t *)(dst_row7))[-7]};
-  uint16x8_t p6 = vld1q_u16(p6_lanes);
-  uint16x8_t t137 = vabdq_u16(p6, p0);
-  const uint16_t p7_lanes[8] = {((uint16_t *)(dst))[-8], ((uint16_t *)(dst_row1))[-8],
-      ((uint16_t *)(dst_row2))[-8], ((uint16_t *)(dst_row3))[-8], ((uint16_t *)(dst_row4))[-8],
-      ((uint16_t *)(dst_row5))[-8], ((uint16_t *)(dst_row6))[-8], ((uint16_t *)(dst_row7))[-8]};
-  uint16x8_t p7 = vld1q_u16(p7_lanes);
-  uint16x8_t t138 = vabdq_u16(p7, p0);
-  const uint16_t q4_lanes[8] = {((uint16_t *)(dst))[4], ((uint16_t *)(dst_row1))[4],
-      ((uint16_t *)(dst_row2))[4], ((uint16_t *)(dst_row3))[4], ((uint16_t *)(dst_row4))[4],
-      ((uint16_t *)(dst_row5))[4], ((uint16_t *)(dst_row6))[4], ((uint16_t *)(dst_row7))[4]};
-  uint16x8_t q4 = vld1q_u16(q4_lanes);
-  uint16x8_t t139 = vabdq_u16(q4, q0);
-  const uint16_t q5_lanes[8] = {((uint16_t *)(dst))[5], ((uint16_t *)(dst_row1))[5],
-      ((uint16_t *)(dst_row2))[5], ((uint16_t *)(dst_row3))[5], ((uint16_t *)(dst_row4))[5],
-      ((uint16_t *)(dst_row5))[5], ((uint16_t *)(dst_row6))[5], ((uint16_t *)(dst_row7))[5]};
-  uint16x8_t q5 = vld1q_u16(q5_lanes);
-  uint16x8_t t140 = vabdq_u16(q5, q0);
-  const uint16_t q6_lanes[8] = {((uint16_t *)(dst))[6], ((uint16_t *)(dst_row1))[6],
-      ((uint16_t *)(dst_row2))[6], ((uint16_t *)(dst_row3))[6], ((uint16_t *)(dst_row4))[6],
-      ((uint16_t *)(dst_row5))[6], ((uint16_t *)(dst_row6))[6], ((uint16_t *)(dst_row7))[6]};
-  uint16x8_t q6 = vld1q_u16(q6_lanes);
-  uint16x8_t t141 = vabdq_u16(q6, q0);
-  const uint16_t q7_lanes[8] = {((uint16_t *)(dst))[7], ((uint16_t *)(dst_row1))[7],
-      ((uint16_t *)(dst_row2))[7], ((uint16_t *)(dst_row3))[7], ((uint16_t *)(dst_row4))[7],
-      ((uint16_t *)(dst_row5))[7], ((uint16_t *)(dst_row6))[7], ((uint16_t *)(dst_row7))[7]};
-  uint16x8_t q7 = vld1q_u16(q7_lanes);
-  uint16x8_t t142 = vabdq_u16(q7, q0);
-  uint16x8_t t143 = vmaxq_u16(t135, t136);
-  uint16x8_t t144 = vmaxq_u16(t143, t137);
-  uint16x8_t t145 = vmaxq_u16(t144, t138);
-  uint16x8_t t146 = vmaxq_u16(t145, t139);
-  uint16x8_t t147 = vmaxq_u16(t146, t140);
-  uint16x8_t t148 = vmaxq_u16(t147, t141);
-  uint16x8_t t149 = vmaxq_u16(t148, t142);
-  uint16x8_t t150 = vmaxq_u16(t82, t149);
-  uint16x8_t t151 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t150));
-  uint16x8_t t154 = vshlq_n_u16(p6, 1);
-  int16x8_t t155 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154), vreinterpretq_s16_u16(p7),
-      multipliers16, 1);
-  uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155), p5);
-  uint16x8_t t157 = vaddq_u16(t156, p4);
-  uint16x8_t t158 = vaddq_u16(t157, p3);
-  uint16x8_t t159 = vaddq_u16(t158, p2);
-  uint16x8_t t160 = vaddq_u16(t159, p1);
-  uint16x8_t t161 = vaddq_u16(t160, p0);
-  uint16x8_t total_7 = vaddq_u16(t161, q0);
-  uint16x8_t t163 = vrshrq_n_u16(total_7, 4);
-  uint16x8_t t164 = vandq_u16(t49, t151);
-  uint16x8_t t165 = vaddq_u16(p5, q1);
-  uint16x8_t t166 = vsubq_u16(t165, p7);
-  uint16x8_t t167 = vsubq_u16(t166, p6);
-  uint16x8_t total_8 = vaddq_u16(total_7, t167);
-  uint16x8_t t169 = vrshrq_n_u16(total_8, 4);
-  uint16x8_t t170 = vaddq_u16(p4, q2);
-  uint16x8_t t171 = vsubq_u16(t170, p7);
-  uint16x8_t t172 = vsubq_u16(t171, p5);
-  uint16x8_t total_9 = vaddq_u16(total_8, t172);
-  uint16x8_t t174 = vrshrq_n_u16(total_9, 4);
-  uint16x8_t t175 = vaddq_u16(p3, q3);
-  uint16x8_t t176 = vsubq_u16(t175, p7);
-  uint16x8_t t177 = vsubq_u16(t176, p4);
-  uint16x8_t total_10 = vaddq_u16(total_9, t177);
-  uint16x8_t t179 = vrshrq_n_u16(total_10, 4);
-  uint16x8_t t180 = vaddq_u16(p2, q4);
-  uint16x8_t t181 = vsubq_u16(t180, p7);
-  uint16x8_t t182 = vsubq_u16(t181, p3);
-  uint16x8_t total_11 = vaddq_u16(total_10, t182);
-  uint16x8_t t184 = vrshrq_n_u16(total_11, 4);
-  uint16x8_t t185 = vbslq_u16(t151, t184, near0);
-  uint16x8_t t186 = vaddq_u16(p1, q5);
-  uint16x8_t t187 = vsubq_u16(t186, p7);
-  uint16x8_t t188 = vsubq_u16(t187, p2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t188);
-  uint16x8_t t190 = vrshrq_n_u16(total_12, 4);
-  uint16x8_t t191 = vbslq_u16(t151, t190, near1);
-  uint16x8_t t192 = vaddq_u16(p0, q6);
-  uint16x8_t t193 = vsubq_u16(t192, p7);
-  uint16x8_t t194 = vsubq_u16(t193, p1);
-  uint16x8_t total_13 = vaddq_u16(total_12, t194);
-  uint16x8_t t196 = vrshrq_n_u16(total_13, 4);
-  uint16x8_t t197 = vbslq_u16(t151, t196, near2);
-  uint16x8_t t198 = vaddq_u16(q0, q7);
-  uint16x8_t t199 = vsubq_u16(t198, p7);
-  uint16x8_t t200 = vsubq_u16(t199, p0);
-  uint16x8_t total_14 = vaddq_u16(total_13, t200);
-  uint16x8_t t202 = vrshrq_n_u16(total_14, 4);
-  uint16x8_t t203 = vbslq_u16(t151, t202, near3);
-  uint16x8_t t204 = vaddq_u16(q1, q7);
-  uint16x8_t t205 = vsubq_u16(t204, p6);
-  uint16x8_t t206 = vsubq_u16(t205, q0);
-  uint16x8_t total_15 = vaddq_u16(total_14, t206);
-  uint16x8_t t208 = vrshrq_n_u16(total_15, 4);
-  uint16x8_t t209 = vbslq_u16(t151, t208, near4);
-  uint16x8_t t210 = vaddq_u16(q2, q7);
-  uint16x8_t t211 = vsubq_u16(t210, p5);
-  uint16x8_t t212 = vsubq_u16(t211, q1);
-  uint16x8_t total_16 = vaddq_u16(total_15, t212);
-  uint16x8_t t214 = vrshrq_n_u16(total_16, 4);
-  uint16x8_t t215 = vbslq_u16(t151, t214, near5);
-  uint16x8_t t216 = vaddq_u16(q3, q7);
-  uint16x8_t t217 = vsubq_u16(t216, p4);
-  uint16x8_t t218 = vsubq_u16(t217, q2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t218);
-  uint16x8_t t220 = vrshrq_n_u16(total_17, 4);
-  uint16x8_t t221 = vaddq_u16(q4, q7);
-  uint16x8_t t222 = vsubq_u16(t221, p3);
-  uint16x8_t t223 = vsubq_u16(t222, q3);
-  uint16x8_t total_18 = vaddq_u16(total_17, t223);
-  uint16x8_t t225 = vrshrq_n_u16(total_18, 4);
-  uint16x8_t t226 = vaddq_u16(q5, q7);
-  uint16x8_t t227 = vsubq_u16(t226, p2);
-  uint16x8_t t228 = vsubq_u16(t227, q4);
-  uint16x8_t total_19 = vaddq_u16(total_18, t228);
-  uint16x8_t t230 = vrshrq_n_u16(total_19, 4);
-  uint16x8_t t231 = vaddq_u16(q6, q7);
-  uint16x8_t t232 = vsubq_u16(t231, p1);
-  uint16x8_t t233 = vsubq_u16(t232, q5);
-  uint16x8_t total_20 = vaddq_u16(total_19, t233);
-  uint16x8_t wide = vrshrq_n_u16(total_20, 4);
-  const uint16_t p0_lanes_2[8] = {((uint16_t *)(dst_row8))[-1], ((uint16_t *)(dst_row9))[-1],
-      ((uint16_t *)(dst_row10))[-1], ((uint16_t *)(dst_row11))[-1], ((uint16_t *)(dst_row12))[-1],
-      ((uint16_t *)(dst_row13))[-1], ((uint16_t *)(dst_row14))[-1], ((uint16_t *)(dst_row15))[-1]};
-  uint16x8_t p0_2 = vld1q_u16(p0_lanes_2);
-  const uint16_t p1_lanes_2[8] = {((uint16_t *)(dst_row8))[-2], ((uint16_t *)(dst_row9))[-2],
-      ((uint16_t *)(dst_row10))[-2], ((uint16_t *)(dst_row11))[-2], ((uint16_t *)(dst_row12))[-2],
-      ((uint16_t *)(dst_row13))[-2], ((uint16_t *)(dst_row14))[-2], ((uint16_t *)(dst_row15))[-2]};
-  uint16x8_t p1_2 = vld1q_u16(p1_lanes_2);
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  const uint16_t p2_lanes_2[8] = {((uint16_t *)(dst_row8))[-3], ((uint16_t *)(dst_row9))[-3],
-      ((uint16_t *)(dst_row10))[-3], ((uint16_t *)(dst_row11))[-3], ((uint16_t *)(dst_row12))[-3],
-      ((uint16_t *)(dst_row13))[-3], ((uint16_t *)(dst_row14))[-3], ((uint16_t *)(dst_row15))[-3]};
-  uint16x8_t p2_2 = vld1q_u16(p2_lanes_2);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  const uint16_t p3_lanes_2[8] = {((uint16_t *)(dst_row8))[-4], ((uint16_t *)(dst_row9))[-4],
-      ((uint16_t *)(dst_row10))[-4], ((uint16_t *)(dst_row11))[-4], ((uint16_t *)(dst_row12))[-4],
-      ((uint16_t *)(dst_row13))[-4], ((uint16_t *)(dst_row14))[-4], ((uint16_t *)(dst_row15))[-4]};
-  uint16x8_t p3_2 = vld1q_u16(p3_lanes_2);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  const uint16_t q0_lanes_2[8] = {((uint16_t *)(dst_row8))[0], ((uint16_t *)(dst_row9))[0],
-      ((uint16_t *)(dst_row10))[0], ((uint16_t *)(dst_row11))[0], ((uint16_t *)(dst_row12))[0],
-      ((uint16_t *)(dst_row13))[0], ((uint16_t *)(dst_row14))[0], ((uint16_t *)(dst_row15))[0]};
-  uint16x8_t q0_2 = vld1q_u16(q0_lanes_2);
-  const uint16_t q1_lanes_2[8] = {((uint16_t *)(dst_row8))[1], ((uint16_t *)(dst_row9))[1],
-      ((uint16_t *)(dst_row10))[1], ((uint16_t *)(dst_row11))[1], ((uint16_t *)(dst_row12))[1],
-      ((uint16_t *)(dst_row13))[1], ((uint16_t *)(dst_row14))[1], ((uint16_t *)(dst_row15))[1]};
-  uint16x8_t q1_2 = vld1q_u16(q1_lanes_2);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  const uint16_t q2_lanes_2[8] = {((uint16_t *)(dst_row8))[2], ((uint16_t *)(dst_row9))[2],
-      ((uint16_t *)(dst_row10))[2], ((uint16_t *)(dst_row11))[2], ((uint16_t *)(dst_row12))[2],
-      ((uint16_t *)(dst_row13))[2], ((uint16_t *)(dst_row14))[2], ((uint16_t *)(dst_row15))[2]};
-  uint16x8_t q2_2 = vld1q_u16(q2_lanes_2);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  const uint16_t q3_lanes_2[8] = {((uint16_t *)(dst_row8))[3], ((uint16_t *)(dst_row9))[3],
-      ((uint16_t *)(dst_row10))[3], ((uint16_t *)(dst_row11))[3], ((uint16_t *)(dst_row12))[3],
-      ((uint16_t *)(dst_row13))[3], ((uint16_t *)(dst_row14))[3], ((uint16_t *)(dst_row15))[3]};
-  uint16x8_t q3_2 = vld1q_u16(q3_lanes_2);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t258 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t259 = vmaxq_u16(t258, steps2_2);
-  uint16x8_t t260 = vmaxq_u16(t259, steps3_2);
-  uint16x8_t t261 = vmaxq_u16(t260, steps4_2);
-  uint16x8_t t262 = vmaxq_u16(t261, steps5_2);
-  uint16x8_t t263 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t262));
-  uint16x8_t t264 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t265 = vshlq_n_u16(t264, 1);
-  uint16x8_t t266 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t267 = vshrq_n_u16(t266, 1);
-  uint16x8_t t268 = vaddq_u16(t265, t267);
-  uint16x8_t t269 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t268));
-  uint16x8_t t270 = vandq_u16(t263, t269);
-  uint16x8_t t271 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t t272 = vcgtq_s16(vreinterpretq_s16_u16(t271), vreinterpretq_s16_u16(thresh_3));
-  uint16x8_t t273 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_7 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t276 = vmaxq_s16(vreinterpretq_s16_u16(value_7), t57);
-  int16x8_t t277 = vminq_s16(t276, vreinterpretq_s16_u16(t59));
-  uint16x8_t t278 = vandq_u16(t272, vreinterpretq_u16_s16(t277));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t278), vreinterpretq_s16_u16(t273),
-      multipliers16, 0);
-  int16x8_t t280 = vmaxq_s16(value_8, t57);
-  int16x8_t f_2 = vminq_s16(t280, vreinterpretq_s16_u16(t59));
-  uint16x8_t t282 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t283 = vminq_s16(vreinterpretq_s16_u16(t282), vreinterpretq_s16_u16(t59));
-  int16x8_t f1_2 = vshrq_n_s16(t283, 3);
-  uint16x8_t t285 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t286 = vminq_s16(vreinterpretq_s16_u16(t285), vreinterpretq_s16_u16(t59));
-  int16x8_t f2_2 = vshrq_n_s16(t286, 3);
-  int16x8_t t288 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t t289 = vabdq_u16(p2_2, p0_2);
-  uint16x8_t t290 = vabdq_u16(p3_2, p0_2);
-  uint16x8_t t291 = vabdq_u16(q2_2, q0_2);
-  uint16x8_t t292 = vabdq_u16(q3_2, q0_2);
-  uint16x8_t t293 = vmaxq_u16(steps0_2, t289);
-  uint16x8_t t294 = vmaxq_u16(t293, t290);
-  uint16x8_t t295 = vmaxq_u16(t294, steps3_2);
-  uint16x8_t t296 = vmaxq_u16(t295, t291);
-  uint16x8_t t297 = vmaxq_u16(t296, t292);
-  uint16x8_t t298 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t297));
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t288), t272);
-  uint16x8_t value_9 = vaddq_u16(p1_2, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_2, g_2);
-  int16x8_t t304 = vmaxq_s16(vreinterpretq_s16_u16(value_9), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved0_2 = vminq_u16(vreinterpretq_u16_s16(t304), t10);
-  int16x8_t t306 = vmaxq_s16(vreinterpretq_s16_u16(value_10), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1_2 = vminq_u16(vreinterpretq_u16_s16(t306), t10);
-  int16x8_t t308 = vmaxq_s16(vreinterpretq_s16_u16(value_11), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2_2 = vminq_u16(vreinterpretq_u16_s16(t308), t10);
-  int16x8_t t310 = vmaxq_s16(vreinterpretq_s16_u16(value_12), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3_2 = vminq_u16(vreinterpretq_u16_s16(t310), t10);
-  uint16x8_t t313 = vshlq_n_u16(p2_2, 1);
-  int16x8_t t314 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t313), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 0);
-  uint16x8_t t315 = vaddq_u16(vreinterpretq_u16_s16(t314), p1_2);
-  uint16x8_t t316 = vaddq_u16(t315, p0_2);
-  uint16x8_t total_21 = vaddq_u16(t316, q0_2);
-  uint16x8_t t318 = vrshrq_n_u16(total_21, 3);
-  uint16x8_t near0_2 = vbslq_u16(t298, t318, p2_2);
-  uint16x8_t t320 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t321 = vsubq_u16(t320, p3_2);
-  uint16x8_t t322 = vsubq_u16(t321, p2_2);
-  uint16x8_t total_22 = vaddq_u16(total_21, t322);
-  uint16x8_t t324 = vrshrq_n_u16(total_22, 3);
-  uint16x8_t near1_2 = vbslq_u16(t298, t324, moved0_2);
-  uint16x8_t t326 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t327 = vsubq_u16(t326, p3_2);
-  uint16x8_t t328 = vsubq_u16(t327, p1_2);
-  uint16x8_t total_23 = vaddq_u16(total_22, t328);
-  uint16x8_t t330 = vrshrq_n_u16(total_23, 3);
-  uint16x8_t near2_2 = vbslq_u16(t298, t330, moved1_2);
-  uint16x8_t t332 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t333 = vsubq_u16(t332, p3_2);
-  uint16x8_t t334 = vsubq_u16(t333, p0_2);
-  uint16x8_t total_24 = vaddq_u16(total_23, t334);
-  uint16x8_t t336 = vrshrq_n_u16(total_24, 3);
-  uint16x8_t near3_2 = vbslq_u16(t298, t336, moved2_2);
-  uint16x8_t t338 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t339 = vsubq_u16(t338, p2_2);
-  uint16x8_t t340 = vsubq_u16(t339, q0_2);
-  uint16x8_t total_25 = vaddq_u16(total_24, t340);
-  uint16x8_t t342 = vrshrq_n_u16(total_25, 3);
-  uint16x8_t near4_2 = vbslq_u16(t298, t342, moved3_2);
-  uint16x8_t t344 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t345 = vsubq_u16(t344, p1_2);
-  uint16x8_t t346 = vsubq_u16(t345, q1_2);
-  uint16x8_t total_26 = vaddq_u16(total_25, t346);
-  uint16x8_t t348 = vrshrq_n_u16(total_26, 3);
-  uint16x8_t near5_2 = vbslq_u16(t298, t348, q2_2);
-  const uint16_t p4_lanes_2[8] = {((uint16_t *)(dst_row8))[-5], ((uint16_t *)(dst_row9))[-5],
-      ((uint16_t *)(dst_row10))[-5], ((uint16_t *)(dst_row11))[-5], ((uint16_t *)(dst_row12))[-5],
-      ((uint16_t *)(dst_row13))[-5], ((uint16_t *)(dst_row14))[-5], ((uint16_t *)(dst_row15))[-5]};
-  uint16x8_t p4_2 = vld1q_u16(p4_lanes_2);
-  uint16x8_t t350 = vabdq_u16(p4_2, p0_2);
-  const uint16_t p5_lanes_2[8] = {((uint16_t *)(dst_row8))[-6], ((uint16_t *)(dst_row9))[-6],
-      ((uint16_t *)(dst_row10))[-6], ((uint16_t *)(dst_row11))[-6], ((uint16_t *)(dst_row12))[-6],
-      ((uint16_t *)(dst_row13))[-6], ((uint16_t *)(dst_row14))[-6], ((uint16_t *)(dst_row15))[-6]};
-  uint16x8_t p5_2 = vld1q_u16(p5_lanes_2);
-  uint16x8_t t351 = vabdq_u16(p5_2, p0_2);
-  const uint16_t p6_lanes_2[8] = {((uint16_t *)(dst_row8))[-7], ((uint16_t *)(dst_row9))[-7],
-      ((uint16_t *)(dst_row10))[-7], ((uint16_t *)(dst_row11))[-7], ((uint16_t *)(dst_row12))[-7],
-      ((uint16_t *)(dst_row13))[-7], ((uint16_t *)(dst_row14))[-7], ((uint16_t *)(dst_row15))[-7]};
-  uint16x8_t p6_2 = vld1q_u16(p6_lanes_2);
-  uint16x8_t t352 = vabdq_u16(p6_2, p0_2);
-  const uint16_t p7_lanes_2[8] = {((uint16_t *)(dst_row8))[-8], ((uint16_t *)(dst_row9))[-8],
-      ((uint16_t *)(dst_row10))[-8], ((uint16_t *)(dst_row11))[-8], ((uint16_t *)(dst_row12))[-8],
-      ((uint16_t *)(dst_row13))[-8], ((uint16_t *)(dst_row14))[-8], ((uint16_t *)(dst_row15))[-8]};
-  uint16x8_t p7_2 = vld1q_u16(p7_lanes_2);
-  uint16x8_t t353 = vabdq_u16(p7_2, p0_2);
-  const uint16_t q4_lanes_2[8] = {((uint16_t *)(dst_row8))[4], ((uint16_t *)(dst_row9))[4],
-      ((uint16_t *)(dst_row10))[4], ((uint16_t *)(dst_row11))[4], ((uint16_t *)(dst_row12))[4],
-      ((uint16_t *)(dst_row13))[4], ((uint16_t *)(dst_row14))[4], ((uint16_t *)(dst_row15))[4]};
-  uint16x8_t q4_2 = vld1q_u16(q4_lanes_2);
-  uint16x8_t t354 = vabdq_u16(q4_2, q0_2);
-  const uint16_t q5_lanes_2[8] = {((uint16_t *)(dst_row8))[5], ((uint16_t *)(dst_row9))[5],
-      ((uint16_t *)(dst_row10))[5], ((uint16_t *)(dst_row11))[5], ((uint16_t *)(dst_row12))[5],
-      ((uint16_t *)(dst_row13))[5], ((uint16_t *)(dst_row14))[5], ((uint16_t *)(dst_row15))[5]};
-  uint16x8_t q5_2 = vld1q_u16(q5_lanes_2);
-  uint16x8_t t355 = vabdq_u16(q5_2, q0_2);
-  const uint16_t q6_lanes_2[8] = {((uint16_t *)(dst_row8))[6], ((uint16_t *)(dst_row9))[6],
-      ((uint16_t *)(dst_row10))[6], ((uint16_t *)(dst_row11))[6], ((uint16_t *)(dst_row12))[6],
-      ((uint16_t *)(dst_row13))[6], ((uint16_t *)(dst_row14))[6], ((uint16_t *)(dst_row15))[6]};
-  uint16x8_t q6_2 = vld1q_u16(q6_lanes_2);
-  uint16x8_t t356 = vabdq_u16(q6_2, q0_2);
-  const uint16_t q7_lanes_2[8] = {((uint16_t *)(dst_row8))[7], ((uint16_t *)(dst_row9))[7],
-      ((uint16_t *)(dst_row10))[7], ((uint16_t *)(dst_row11))[7], ((uint16_t *)(dst_row12))[7],
-      ((uint16_t *)(dst_row13))[7], ((uint16_t *)(dst_row14))[7], ((uint16_t *)(dst_row15))[7]};
-  uint16x8_t q7_2 = vld1q_u16(q7_lanes_2);
-  uint16x8_t t357 = vabdq_u16(q7_2, q0_2);
-  uint16x8_t t358 = vmaxq_u16(t350, t351);
-  uint16x8_t t359 = vmaxq_u16(t358, t352);
-  uint16x8_t t360 = vmaxq_u16(t359, t353);
-  uint16x8_t t361 = vmaxq_u16(t360, t354);
-  uint16x8_t t362 = vmaxq_u16(t361, t355);
-  uint16x8_t t363 = vmaxq_u16(t362, t356);
-  uint16x8_t t364 = vmaxq_u16(t363, t357);
-  uint16x8_t t365 = vmaxq_u16(t297, t364);
-  uint16x8_t t366 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t365));
-  uint16x8_t t368 = vshlq_n_u16(p6_2, 1);
-  int16x8_t t369 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t368), vreinterpretq_s16_u16(p7_2),
-      multipliers16, 1);
-  uint16x8_t t370 = vaddq_u16(vreinterpretq_u16_s16(t369), p5_2);
-  uint16x8_t t371 = vaddq_u16(t370, p4_2);
-  uint16x8_t t372 = vaddq_u16(t371, p3_2);
-  uint16x8_t t373 = vaddq_u16(t372, p2_2);
-  uint16x8_t t374 = vaddq_u16(t373, p1_2);
-  uint16x8_t t375 = vaddq_u16(t374, p0_2);
-  uint16x8_t total_27 = vaddq_u16(t375, q0_2);
-  uint16x8_t t377 = vrshrq_n_u16(total_27, 4);
-  uint16x8_t t378 = vandq_u16(t270, t366);
-  uint16x8_t t379 = vaddq_u16(p5_2, q1_2);
-  uint16x8_t t380 = vsubq_u16(t379, p7_2);
-  uint16x8_t t381 = vsubq_u16(t380, p6_2);
-  uint16x8_t total_28 = vaddq_u16(total_27, t381);
-  uint16x8_t t383 = vrshrq_n_u16(total_28, 4);
-  uint16x8_t t384 = vaddq_u16(p4_2, q2_2);
-  uint16x8_t t385 = vsubq_u16(t384, p7_2);
-  uint16x8_t t386 = vsubq_u16(t385, p5_2);
-  uint16x8_t total_29 = vaddq_u16(total_28, t386);
-  uint16x8_t t388 = vrshrq_n_u16(total_29, 4);
-  uint16x8_t t389 = vaddq_u16(p3_2, q3_2);
-  uint16x8_t t390 = vsubq_u16(t389, p7_2);
-  uint16x8_t t391 = vsubq_u16(t390, p4_2);
-  uint16x8_t total_30 = vaddq_u16(total_29, t391);
-  uint16x8_t t393 = vrshrq_n_u16(total_30, 4);
-  uint16x8_t t394 = vaddq_u16(p2_2, q4_2);
-  uint16x8_t t395 = vsubq_u16(t394, p7_2);
-  uint16x8_t t396 = vsubq_u16(t395, p3_2);
-  uint16x8_t total_31 = vaddq_u16(total_30, t396);
-  uint16x8_t t398 = vrshrq_n_u16(total_31, 4);
-  uint16x8_t t399 = vbslq_u16(t366, t398, near0_2);
-  uint16x8_t t400 = vaddq_u16(p1_2, q5_2);
-  uint16x8_t t401 = vsubq_u16(t400, p7_2);
-  uint16x8_t t402 = vsubq_u16(t401, p2_2);
-  uint16x8_t total_32 = vaddq_u16(total_31, t402);
-  uint16x8_t t404 = vrshrq_n_u16(total_32, 4);
-  uint16x8_t t405 = vbslq_u16(t366, t404, near1_2);
-  uint16x8_t t406 = vaddq_u16(p0_2, q6_2);
-  uint16x8_t t407 = vsubq_u16(t406, p7_2);
-  uint16x8_t t408 = vsubq_u16(t407, p1_2);
-  uint16x8_t total_33 = vaddq_u16(total_32, t408);
-  uint16x8_t t410 = vrshrq_n_u16(total_33, 4);
-  uint16x8_t t411 = vbslq_u16(t366, t410, near2_2);
-  uint16x8_t t412 = vaddq_u16(q0_2, q7_2);
-  uint16x8_t t413 = vsubq_u16(t412, p7_2);
-  uint16x8_t t414 = vsubq_u16(t413, p0_2);
-  uint16x8_t total_34 = vaddq_u16(total_33, t414);
-  uint16x8_t t416 = vrshrq_n_u16(total_34, 4);
-  uint16x8_t t417 = vbslq_u16(t366, t416, near3_2);
-  uint16x8_t t418 = vaddq_u16(q1_2, q7_2);
-  uint16x8_t t419 = vsubq_u16(t418, p6_2);
-  uint16x8_t t420 = vsubq_u16(t419, q0_2);
-  uint16x8_t total_35 = vaddq_u16(total_34, t420);
-  uint16x8_t t422 = vrshrq_n_u16(total_35, 4);
-  uint16x8_t t423 = vbslq_u16(t366, t422, near4_2);
-  uint16x8_t t424 = vaddq_u16(q2_2, q7_2);
-  uint16x8_t t425 = vsubq_u16(t424, p5_2);
-  uint16x8_t t426 = vsubq_u16(t425, q1_2);
-  uint16x8_t total_36 = vaddq_u16(total_35, t426);
-  uint16x8_t t428 = vrshrq_n_u16(total_36, 4);
-  uint16x8_t t429 = vbslq_u16(t366, t428, near5_2);
-  uint16x8_t t430 = vaddq_u16(q3_2, q7_2);
-  uint16x8_t t431 = vsubq_u16(t430, p4_2);
-  uint16x8_t t432 = vsubq_u16(t431, q2_2);
-  uint16x8_t total_37 = vaddq_u16(total_36, t432);
-  uint16x8_t t434 = vrshrq_n_u16(total_37, 4);
-  uint16x8_t t435 = vaddq_u16(q4_2, q7_2);
-  uint16x8_t t436 = vsubq_u16(t435, p3_2);
-  uint16x8_t t437 = vsubq_u16(t436, q3_2);
-  uint16x8_t total_38 = vaddq_u16(total_37, t437);
-  uint16x8_t t439 = vrshrq_n_u16(total_38, 4);
-  uint16x8_t t440 = vaddq_u16(q5_2, q7_2);
-  uint16x8_t t441 = vsubq_u16(t440, p2_2);
-  uint16x8_t t442 = vsubq_u16(t441, q4_2);
-  uint16x8_t total_39 = vaddq_u16(total_38, t442);
-  uint16x8_t t444 = vrshrq_n_u16(total_39, 4);
-  uint16x8_t t445 = vaddq_u16(q6_2, q7_2);
-  uint16x8_t t446 = vsubq_u16(t445, p1_2);
-  uint16x8_t t447 = vsubq_u16(t446, q5_2);
-  uint16x8_t total_40 = vaddq_u16(total_39, t447);
-  uint16x8_t wide_2 = vrshrq_n_u16(total_40, 4);
-  uint16x8_t t450 = vbslq_u16(t164, t163, p6);
-  uint16x8_t t451 = vbslq_u16(t164, t169, p5);
-  uint16x8_t t452 = vbslq_u16(t164, t174, p4);
-  uint16x8_t t453 = vbslq_u16(t164, t179, p3);
-  uint16x8_t t454 = vbslq_u16(t49, t185, p2);
-  uint16x8_t t455 = vbslq_u16(t49, t191, p1);
-  uint16x8_t t456 = vbslq_u16(t49, t197, p0);
-  uint16x8_t t457 = vbslq_u16(t49, t203, q0);
-  uint16x8_t z = vzip1q_u16(t450, t454);
-  uint16x8_t z_2 = vzip2q_u16(t450, t454);
-  uint16x8_t z_3 = vzip1q_u16(t451, t455);
-  uint16x8_t z_4 = vzip2q_u16(t451, t455);
-  uint16x8_t z_5 = vzip1q_u16(t452, t456);
-  uint16x8_t z_6 = vzip2q_u16(t452, t456);
-  uint16x8_t z_7 = vzip1q_u16(t453, t457);
-  uint16x8_t z_8 = vzip2q_u16(t453, t457);
-  uint16x8_t z_9 = vzip1q_u16(z, z_5);
-  uint16x8_t z_10 = vzip2q_u16(z, z_5);
-  uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
-  uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
-  uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
-  uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
-  uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
-  uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
-  uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
-  uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
-  uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
-  uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
-  uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
-  uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
-  uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
-  uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
-  uint16x8_t row0 = z_17;
-  uint16x8_t row1 = z_18;
-  uint16x8_t row2 = z_19;
-  uint16x8_t row3 = z_20;
-  uint16x8_t row4 = z_21;
-  uint16x8_t row5 = z_22;
-  uint16x8_t row6 = z_23;
-  uint16x8_t row7 = z_24;
-  vst1q_u16(&((uint16_t *)(dst))[-7], row0);
-  vst1q_u16(&((uint16_t *)(dst_row1))[-7], row1);
-  vst1q_u16(&((uint16_t *)(dst_row2))[-7], row2);
-  vst1q_u16(&((uint16_t *)(dst_row3))[-7], row3);
-  vst1q_u16(&((uint16_t *)(dst_row4))[-7], row4);
-  vst1q_u16(&((uint16_t *)(dst_row5))[-7], row5);
-  vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6);
-  vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7);
-  uint16x8_t t458 = vbslq_u16(t49, t209, q1);
-  uint16x8_t t459 = vbslq_u16(t49, t215, q2);
-  uint16x8_t t460 = vbslq_u16(t164, t220, q3);
-  uint16x8_t t461 = vbslq_u16(t164, t225, q4);
-  uint16x8_t z_25 = vzip1q_u16(t458, t459);
-  uint16x8_t z_26 = vzip2q_u16(t458, t459);
-  uint16x8_t z_27 = vzip1q_u16(t460, t461);
-  uint16x8_t z_28 = vzip2q_u16(t460, t461);
-  uint16x8_t z_29 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_25),
-      vreinterpretq_u32_u16(z_27)));
-  uint16x8_t z_30 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_25),
-      vreinterpretq_u32_u16(z_27)));
-  uint16x8_t z_31 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_26),
-      vreinterpretq_u32_u16(z_28)));
-  uint16x8_t z_32 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_26),
-      vreinterpretq_u32_u16(z_28)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_29), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_29),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_30),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_30),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_31),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_31),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_32),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_32),
-      1);
-  uint16x8_t t462 = vbslq_u16(t164, t230, q5);
-  uint16x8_t wide_3 = vbslq_u16(t164, wide, q6);
-  uint16x8_t z_33 = vzip1q_u16(t462, wide_3);
-  uint16x8_t z_34 = vzip2q_u16(t462, wide_3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
-      3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
-      3);
-  uint16x8_t t464 = vbslq_u16(t378, t377, p6_2);
-  uint16x8_t t465 = vbslq_u16(t378, t383, p5_2);
-  uint16x8_t t466 = vbslq_u16(t378, t388, p4_2);
-  uint16x8_t t467 = vbslq_u16(t378, t393, p3_2);
-  uint16x8_t t468 = vbslq_u16(t270, t399, p2_2);
-  uint16x8_t t469 = vbslq_u16(t270, t405, p1_2);
-  uint16x8_t t470 = vbslq_u16(t270, t411, p0_2);
-  uint16x8_t t471 = vbslq_u16(t270, t417, q0_2);
-  uint16x8_t z_35 = vzip1q_u16(t464, t468);
-  uint16x8_t z_36 = vzip2q_u16(t464, t468);
-  uint16x8_t z_37 = vzip1q_u16(t465, t469);
-  uint16x8_t z_38 = vzip2q_u16(t465, t469);
-  uint16x8_t z_39 = vzip1q_u16(t466, t470);
-  uint16x8_t z_40 = vzip2q_u16(t466, t470);
-  uint16x8_t z_41 = vzip1q_u16(t467, t471);
-  uint16x8_t z_42 = vzip2q_u16(t467, t471);
-  uint16x8_t z_43 = vzip1q_u16(z_35, z_39);
-  uint16x8_t z_44 = vzip2q_u16(z_35, z_39);
-  uint16x8_t z_45 = vzip1q_u16(z_36, z_40);
-  uint16x8_t z_46 = vzip2q_u16(z_36, z_40);
-  uint16x8_t z_47 = vzip1q_u16(z_37, z_41);
-  uint16x8_t z_48 = vzip2q_u16(z_37, z_41);
-  uint16x8_t z_49 = vzip1q_u16(z_38, z_42);
-  uint16x8_t z_50 = vzip2q_u16(z_38, z_42);
-  uint16x8_t z_51 = vzip1q_u16(z_43, z_47);
-  uint16x8_t z_52 = vzip2q_u16(z_43, z_47);
-  uint16x8_t z_53 = vzip1q_u16(z_44, z_48);
-  uint16x8_t z_54 = vzip2q_u16(z_44, z_48);
-  uint16x8_t z_55 = vzip1q_u16(z_45, z_49);
-  uint16x8_t z_56 = vzip2q_u16(z_45, z_49);
-  uint16x8_t z_57 = vzip1q_u16(z_46, z_50);
-  uint16x8_t z_58 = vzip2q_u16(z_46, z_50);
-  uint16x8_t row0_2 = z_51;
-  uint16x8_t row1_2 = z_52;
-  uint16x8_t row2_2 = z_53;
-  uint16x8_t row3_2 = z_54;
-  uint16x8_t row4_2 = z_55;
-  uint16x8_t row5_2 = z_56;
-  uint16x8_t row6_2 = z_57;
-  uint16x8_t row7_2 = z_58;
-  vst1q_u16(&((uint16_t *)(dst_row8))[-7], row0_2);
-  vst1q_u16(&((uint16_t *)(dst_row9))[-7], row1_2);
-  vst1q_u16(&((uint16_t *)(dst_row10))[-7], row2_2);
-  vst1q_u16(&((uint16_t *)(dst_row11))[-7], row3_2);
-  vst1q_u16(&((uint16_t *)(dst_row12))[-7], row4_2);
-  vst1q_u16(&((uint16_t *)(dst_row13))[-7], row5_2);
-  vst1q_u16(&((uint16_t *)(dst_row14))[-7], row6_2);
-  vst1q_u16(&((uint16_t *)(dst_row15))[-7], row7_2);
-  uint16x8_t t472 = vbslq_u16(t270, t423, q1_2);
-  uint16x8_t t473 = vbslq_u16(t270, t429, q2_2);
-  uint16x8_t t474 = vbslq_u16(t378, t434, q3_2);
-  uint16x8_t t475 = vbslq_u16(t378, t439, q4_2);
-  uint16x8_t z_59 = vzip1q_u16(t472, t473);
-  uint16x8_t z_60 = vzip2q_u16(t472, t473);
-  uint16x8_t z_61 = vzip1q_u16(t474, t475);
-  uint16x8_t z_62 = vzip2q_u16(t474, t475);
-  uint16x8_t z_63 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_59),
-      vreinterpretq_u32_u16(z_61)));
-  uint16x8_t z_64 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_59),
-      vreinterpretq_u32_u16(z_61)));
-  uint16x8_t z_65 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_60),
-      vreinterpretq_u32_u16(z_62)));
-  uint16x8_t z_66 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_60),
-      vreinterpretq_u32_u16(z_62)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row8))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row9))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row10))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row11))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row12))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_65),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row13))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_65),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row14))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_66),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row15))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_66),
-      1);
-  uint16x8_t t476 = vbslq_u16(t378, t444, q5_2);
-  uint16x8_t wide_4 = vbslq_u16(t378, wide_2, q6_2);
-  uint16x8_t z_67 = vzip1q_u16(t476, wide_4);
-  uint16x8_t z_68 = vzip2q_u16(t476, wide_4);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row8))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row9))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row10))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row11))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row12))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row13))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row14))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row15))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      3);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t5_2 = bits - 8;
+      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
+      int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+      uint16x8_t row0_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
+      uint16x8_t row1_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          1) * dst_stride))[-8]);
+      uint16x8_t row2_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          2) * dst_stride))[-8]);
+      uint16x8_t row3_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          3) * dst_stride))[-8]);
+      uint16x8_t row4_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          4) * dst_stride))[-8]);
+      uint16x8_t row5_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          5) * dst_stride))[-8]);
+      uint16x8_t row6_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          6) * dst_stride))[-8]);
+      uint16x8_t row7_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+          7) * dst_stride))[-8]);
+      uint16x8_t z_97 = vzip1q_u16(row0_5, row4_5);
+      uint16x8_t z_98 = vzip2q_u16(row0_5, row4_5);
+      uint16x8_t z_99 = vzip1q_u16(row1_5, row5_5);
+      uint16x8_t z_100 = vzip2q_u16(row1_5, row5_5);
+      uint16x8_t z_101 = vzip1q_u16(row2_5, row6_5);
+      uint16x8_t z_102 = vzip2q_u16(row2_5, row6_5);
+      uint16x8_t z_103 = vzip1q_u16(row3_5, row7_5);
+      uint16x8_t z_104 = vzip2q_u16(row3_5, row7_5);
+      uint16x8_t z_105 = vzip1q_u16(z_97, z_101);
+      uint16x8_t z_106 = vzip2q_u16(z_97, z_101);
+      uint16x8_t z_107 = vzip1q_u16(z_98, z_102);
+      uint16x8_t z_108 = vzip2q_u16(z_98, z_102);
+      uint16x8_t z_109 = vzip1q_u16(z_99, z_103);
+      uint16x8_t z_110 = vzip2q_u16(z_99, z_103);
+      uint16x8_t z_111 = vzip1q_u16(z_100, z_104);
+      uint16x8_t z_112 = vzip2q_u16(z_100, z_104);
+      uint16x8_t z_113 = vzip1q_u16(z_105, z_109);
+      uint16x8_t z_114 = vzip2q_u16(z_105, z_109);
+      uint16x8_t z_115 = vzip1q_u16(z_106, z_110);
+      uint16x8_t z_116 = vzip2q_u16(z_106, z_110);
+      uint16x8_t z_117 = vzip1q_u16(z_107, z_111);
+      uint16x8_t z_118 = vzip2q_u16(z_107, z_111);
+      uint16x8_t z_119 = vzip1q_u16(z_108, z_112);
+      uint16x8_t z_120 = vzip2q_u16(z_108, z_112);
+      uint16x8_t p7_2 = z_113;
+      uint16x8_t p6_2 = z_114;
+      uint16x8_t p5_2 = z_115;
+      uint16x8_t p4_2 = z_116;
+      uint16x8_t p3_2 = z_117;
+      uint16x8_t p2_2 = z_118;
+      uint16x8_t p1_2 = z_119;
+      uint16x8_t p0_2 = z_120;
+      uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
+      uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
+      uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
+      uint16x8_t row0_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0]);
+      uint16x8_t row1_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[0]);
+      uint16x8_t row2_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[0]);
+      uint16x8_t row3_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[0]);
+      uint16x8_t row4_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[0]);
+      uint16x8_t row5_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[0]);
+      uint16x8_t row6_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[0]);
+      uint16x8_t row7_6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[0]);
+      uint16x8_t z_121 = vzip1q_u16(row0_6, row4_6);
+      uint16x8_t z_122 = vzip2q_u16(row0_6, row4_6);
+      uint16x8_t z_123 = vzip1q_u16(row1_6, row5_6);
+      uint16x8_t z_124 = vzip2q_u16(row1_6, row5_6);
+      uint16x8_t z_125 = vzip1q_u16(row2_6, row6_6);
+      uint16x8_t z_126 = vzip2q_u16(row2_6, row6_6);
+      uint16x8_t z_127 = vzip1q_u16(row3_6, row7_6);
+      uint16x8_t z_128 = vzip2q_u16(row3_6, row7_6);
+      uint16x8_t z_129 = vzip1q_u16(z_121, z_125);
+      uint16x8_t z_130 = vzip2q_u16(z_121, z_125);
+      uint16x8_t z_131 = vzip1q_u16(z_122, z_126);
+      uint16x8_t z_132 = vzip2q_u16(z_122, z_126);
+      uint16x8_t z_133 = vzip1q_u16(z_123, z_127);
+      uint16x8_t z_134 = vzip2q_u16(z_123, z_127);
+      uint16x8_t z_135 = vzip1q_u16(z_124, z_128);
+      uint16x8_t z_136 = vzip2q_u16(z_124, z_128);
+      uint16x8_t z_137 = vzip1q_u16(z_129, z_133);
+      uint16x8_t z_138 = vzip2q_u16(z_129, z_133);
+      uint16x8_t z_139 = vzip1q_u16(z_130, z_134);
+      uint16x8_t z_140 = vzip2q_u16(z_130, z_134);
+      uint16x8_t z_141 = vzip1q_u16(z_131, z_135);
+      uint16x8_t z_142 = vzip2q_u16(z_131, z_135);
+      uint16x8_t z_143 = vzip1q_u16(z_132, z_136);
+      uint16x8_t z_144 = vzip2q_u16(z_132, z_136);
+      uint16x8_t q0_2 = z_137;
+      uint16x8_t q1_2 = z_138;
+      uint16x8_t q2_2 = z_139;
+      uint16x8_t q3_2 = z_140;
+      uint16x8_t q4_2 = z_141;
+      uint16x8_t q5_2 = z_142;
+      uint16x8_t q6_2 = z_143;
+      uint16x8_t q7_2 = z_144;
+      uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
+      uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
+      uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
+      uint16x8_t t36_2 = vmaxq_u16(steps0_2, steps1_2);
+      uint16x8_t t37_2 = vmaxq_u16(t36_2, steps2_2);
+      uint16x8_t t38_2 = vmaxq_u16(t37_2, steps3_2);
+      uint16x8_t t39_2 = vmaxq_u16(t38_2, steps4_2);
+      uint16x8_t t40_2 = vmaxq_u16(t39_2, steps5_2);
+      uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_4));
+      uint16x8_t t41_2 = vcgeq_s16(vreinterpretq_s16_u16(limit_5), vreinterpretq_s16_u16(t40_2));
+      uint16x8_t t42_2 = vabdq_u16(p0_2, q0_2);
+      uint16x8_t t44_2 = vshlq_n_u16(t42_2, 1);
+      uint16x8_t t45_2 = vabdq_u16(p1_2, q1_2);
+      uint16x8_t t46_2 = vshrq_n_u16(t45_2, 1);
+      uint16x8_t t47_2 = vaddq_u16(t44_2, t46_2);
+      uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_4));
+      uint16x8_t t48_2 = vcgeq_s16(vreinterpretq_s16_u16(blimit_5), vreinterpretq_s16_u16(t47_2));
+      uint16x8_t t49_2 = vandq_u16(t41_2, t48_2);
+      uint8x8_t t49_3 = vmovn_u16(t49_2);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t77_2 =
+          vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+      uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
+      uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
+      uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
+      uint16x8_t t79_2 = vmaxq_u16(t78_2, t74_2);
+      uint16x8_t t80_2 = vmaxq_u16(t79_2, steps3_2);
+      uint16x8_t t75_2 = vabdq_u16(q2_2, q0_2);
+      uint16x8_t t81_2 = vmaxq_u16(t80_2, t75_2);
+      uint16x8_t t76_2 = vabdq_u16(q3_2, q0_2);
+      uint16x8_t t82_2 = vmaxq_u16(t81_2, t76_2);
+      uint16x8_t t135_2 = vabdq_u16(p4_2, p0_2);
+      uint16x8_t t136_2 = vabdq_u16(p5_2, p0_2);
+      uint16x8_t t143_2 = vmaxq_u16(t135_2, t136_2);
+      uint16x8_t t137_2 = vabdq_u16(p6_2, p0_2);
+      uint16x8_t t144_2 = vmaxq_u16(t143_2, t137_2);
+      uint16x8_t t138_2 = vabdq_u16(p7_2, p0_2);
+      uint16x8_t t145_2 = vmaxq_u16(t144_2, t138_2);
+      uint16x8_t t139_2 = vabdq_u16(q4_2, q0_2);
+      uint16x8_t t146 = vmaxq_u16(t145_2, t139_2);
+      uint16x8_t t140_2 = vabdq_u16(q5_2, q0_2);
+      uint16x8_t t147 = vmaxq_u16(t146, t140_2);
+      uint16x8_t t141_2 = vabdq_u16(q6_2, q0_2);
+      uint16x8_t t148_2 = vmaxq_u16(t147, t141_2);
+      uint16x8_t t142_2 = vabdq_u16(q7_2, q0_2);
+      uint16x8_t t149_2 = vmaxq_u16(t148_2, t142_2);
+      uint16x8_t t150_2 = vmaxq_u16(t82_2, t149_2);
+      uint16x8_t t151_2 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t150_2));
+      if ((vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
+          vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0) {
+        int32_t t5 = bits - 8;
+        int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
+        int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+        uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
+        uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            1) * dst_stride))[-8]);
+        uint16x8_t row2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            2) * dst_stride))[-8]);
+        uint16x8_t row3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            3) * dst_stride))[-8]);
+        uint16x8_t row4 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            4) * dst_stride))[-8]);
+        uint16x8_t row5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            5) * dst_stride))[-8]);
+        uint16x8_t row6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            6) * dst_stride))[-8]);
+        uint16x8_t row7 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            7) * dst_stride))[-8]);
+        uint16x8_t z = vzip1q_u16(row0, row4);
+        uint16x8_t z_2 = vzip2q_u16(row0, row4);
+        uint16x8_t z_3 = vzip1q_u16(row1, row5);
+        uint16x8_t z_4 = vzip2q_u16(row1, row5);
+        uint16x8_t z_5 = vzip1q_u16(row2, row6);
+        uint16x8_t z_6 = vzip2q_u16(row2, row6);
+        uint16x8_t z_7 = vzip1q_u16(row3, row7);
+        uint16x8_t z_8 = vzip2q_u16(row3, row7);
+        uint16x8_t z_9 = vzip1q_u16(z, z_5);
+        uint16x8_t z_10 = vzip2q_u16(z, z_5);
+        uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
+        uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
+        uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
+        uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
+        uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
+        uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
+        uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
+        uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
+        uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
+        uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
+        uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
+        uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
+        uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
+        uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
+        uint16x8_t p7 = z_17;
+        uint16x8_t p6 = z_18;
+        uint16x8_t p5 = z_19;
+        uint16x8_t p4 = z_20;
+        uint16x8_t p3 = z_21;
+        uint16x8_t p2 = z_22;
+        uint16x8_t p1 = z_23;
+        uint16x8_t p0 = z_24;
+        uint16x8_t steps0 = vabdq_u16(p1, p0);
+        uint16x8_t steps1 = vabdq_u16(p2, p1);
+        uint16x8_t steps2 = vabdq_u16(p3, p2);
+        uint16x8_t row0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0]);
+        uint16x8_t row1_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            1) * dst_stride))[0]);
+        uint16x8_t row2_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            2) * dst_stride))[0]);
+        uint16x8_t row3_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            3) * dst_stride))[0]);
+        uint16x8_t row4_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            4) * dst_stride))[0]);
+        uint16x8_t row5_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            5) * dst_stride))[0]);
+        uint16x8_t row6_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            6) * dst_stride))[0]);
+        uint16x8_t row7_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
+            7) * dst_stride))[0]);
+        uint16x8_t z_25 = vzip1q_u16(row0_2, row4_2);
+        uint16x8_t z_26 = vzip2q_u16(row0_2, row4_2);
+        uint16x8_t z_27 = vzip1q_u16(row1_2, row5_2);
+        uint16x8_t z_28 = vzip2q_u16(row1_2, row5_2);
+        uint16x8_t z_29 = vzip1q_u16(row2_2, row6_2);
+        uint16x8_t z_30 = vzip2q_u16(row2_2, row6_2);
+        uint16x8_t z_31 = vzip1q_u16(row3_2, row7_2);
+        uint16x8_t z_32 = vzip2q_u16(row3_2, row7_2);
+        uint16x8_t z_33 = vzip1q_u16(z_25, z_29);
+        uint16x8_t z_34 = vzip2q_u16(z_25, z_29);
+        uint16x8_t z_35 = vzip1q_u16(z_26, z_30);
+        uint16x8_t z_36 = vzip2q_u16(z_26, z_30);
+        uint16x8_t z_37 = vzip1q_u16(z_27, z_31);
+        uint16x8_t z_38 = vzip2q_u16(z_27, z_31);
+        uint16x8_t z_39 = vzip1q_u16(z_28, z_32);
+        uint16x8_t z_40 = vzip2q_u16(z_28, z_32);
+        uint16x8_t z_41 = vzip1q_u16(z_33, z_37);
+        uint16x8_t z_42 = vzip2q_u16(z_33, z_37);
+        uint16x8_t z_43 = vzip1q_u16(z_34, z_38);
+        uint16x8_t z_44 = vzip2q_u16(z_34, z_38);
+        uint16x8_t z_45 = vzip1q_u16(z_35, z_39);
+        uint16x8_t z_46 = vzip2q_u16(z_35, z_39);
+        uint16x8_t z_47 = vzip1q_u16(z_36, z_40);
+        uint16x8_t z_48 = vzip2q_u16(z_36, z_40);
+        uint16x8_t q0 = z_41;
+        uint16x8_t q1 = z_42;
+        uint16x8_t q2 = z_43;
+        uint16x8_t q3 = z_44;
+        uint16x8_t q4 = z_45;
+        uint16x8_t q5 = z_46;
+        uint16x8_t q6 = z_47;
+        uint16x8_t q7 = z_48;
+        uint16x8_t steps3 = vabdq_u16(q1, q0);
+        uint16x8_t steps4 = vabdq_u16(q2, q1);
+        uint16x8_t steps5 = vabdq_u16(q3, q2);
+        uint16x8_t t36 = vmaxq_u16(steps0, steps1);
+        uint16x8_t t37 = vmaxq_u16(t36, steps2);
+        uint16x8_t t38 = vmaxq_u16(t37, steps3);
+        uint16x8_t t39 = vmaxq_u16(t38, steps4);
+        uint16x8_t t40 = vmaxq_u16(t39, steps5);
+        uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+        uint16x8_t t41 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t40));
+        uint16x8_t t42 = vabdq_u16(p0, q0);
+        uint16x8_t t44 = vshlq_n_u16(t42, 1);
+        uint16x8_t t45 = vabdq_u16(p1, q1);
+        uint16x8_t t46 = vshrq_n_u16(t45, 1);
+        uint16x8_t t47 = vaddq_u16(t44, t46);
+        uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+        uint16x8_t t48 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t47));
+        uint16x8_t t49 = vandq_u16(t41, t48);
+        uint16x8_t t73 = vabdq_u16(p2, p0);
+        uint16x8_t t74 = vabdq_u16(p3, p0);
+        uint16x8_t t75 = vabdq_u16(q2, q0);
+        uint16x8_t t76 = vabdq_u16(q3, q0);
+        uint16x8_t t78 = vmaxq_u16(steps0, t73);
+        uint16x8_t t79 = vmaxq_u16(t78, t74);
+        uint16x8_t t80 = vmaxq_u16(t79, steps3);
+        uint16x8_t t81 = vmaxq_u16(t80, t75);
+        uint16x8_t t82 = vmaxq_u16(t81, t76);
+        uint16x8_t t129 = vabdq_u16(p4, p0);
+        uint16x8_t t130 = vabdq_u16(p5, p0);
+        uint16x8_t t131 = vabdq_u16(p6, p0);
+        uint16x8_t t132 = vabdq_u16(p7, p0);
+        uint16x8_t t133 = vabdq_u16(q4, q0);
+        uint16x8_t t134 = vabdq_u16(q5, q0);
+        uint16x8_t t135 = vabdq_u16(q6, q0);
+        uint16x8_t t136 = vabdq_u16(q7, q0);
+        uint16x8_t t137 = vmaxq_u16(t129, t130);
+        uint16x8_t t138 = vmaxq_u16(t137, t131);
+        uint16x8_t t139 = vmaxq_u16(t138, t132);
+        uint16x8_t t140 = vmaxq_u16(t139, t133);
+        uint16x8_t t141 = vmaxq_u16(t140, t134);
+        uint16x8_t t142 = vmaxq_u16(t141, t135);
+        uint16x8_t t143 = vmaxq_u16(t142, t136);
+        uint16x8_t t144 = vmaxq_u16(t82, t143);
+        uint16x8_t t77 =
+            vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+        uint16x8_t t145 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t144));
+        uint16x8_t t148 = vshlq_n_u16(p6, 1);
+        int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
+            multipliers16, 0);
+        uint16x8_t t150 = vaddq_u16(vreinterpretq_u16_s16(t149), p5);
+        uint16x8_t t151 = vaddq_u16(t150, p4);
+        uint16x8_t t152 = vaddq_u16(t151, p3);
+        uint16x8_t t153 = vaddq_u16(t152, p2);
+        uint16x8_t t154 = vaddq_u16(t153, p1);
+        uint16x8_t t155 = vaddq_u16(t154, p0);
+        uint16x8_t total = vaddq_u16(t155, q0);
+        uint16x8_t t157 = vrshrq_n_u16(total, 4);
+        uint16x8_t t158 = vandq_u16(t49, t145);
+        uint8x8_t t158_2 = vmovn_u16(t158);
+        if ((vget_lane_u64(vreinterpret_u64_u8(t158_2), 0)) == UINT64_MAX) {
+          uint16x8_t t159 = vaddq_u16(p5, q1);
+          uint16x8_t t160 = vsubq_u16(t159, p7);
+          uint16x8_t t161 = vsubq_u16(t160, p6);
+          uint16x8_t total_2 = vaddq_u16(total, t161);
+          uint16x8_t t163 = vrshrq_n_u16(total_2, 4);
+          uint16x8_t t164 = vaddq_u16(p4, q2);
+          uint16x8_t t165 = vsubq_u16(t164, p7);
+          uint16x8_t t166 = vsubq_u16(t165, p5);
+          uint16x8_t total_3 = vaddq_u16(total_2, t166);
+          uint16x8_t t168 = vrshrq_n_u16(total_3, 4);
+          uint16x8_t t169 = vaddq_u16(p3, q3);
+          uint16x8_t t170 = vsubq_u16(t169, p7);
+          uint16x8_t t171 = vsubq_u16(t170, p4);
+          uint16x8_t total_4 = vaddq_u16(total_3, t171);
+          uint16x8_t t173 = vrshrq_n_u16(total_4, 4);
+          uint16x8_t t174 = vaddq_u16(p2, q4);
+          uint16x8_t t175 = vsubq_u16(t174, p7);
+          uint16x8_t t176 = vsubq_u16(t175, p3);
+          uint16x8_t total_5 = vaddq_u16(total_4, t176);
+          uint16x8_t t178 = vrshrq_n_u16(total_5, 4);
+          uint16x8_t t179 = vaddq_u16(p1, q5);
+          uint16x8_t t180 = vsubq_u16(t179, p7);
+          uint16x8_t t181 = vsubq_u16(t180, p2);
+          uint16x8_t total_6 = vaddq_u16(total_5, t181);
+          uint16x8_t t183 = vrshrq_n_u16(total_6, 4);
+          uint16x8_t t184 = vaddq_u16(p0, q6);
+          uint16x8_t t185 = vsubq_u16(t184, p7);
+          uint16x8_t t186 = vsubq_u16(t185, p1);
+          uint16x8_t total_7 = vaddq_u16(total_6, t186);
+          uint16x8_t t188 = vrshrq_n_u16(total_7, 4);
+          uint16x8_t t189 = vaddq_u16(q0, q7);
+          uint16x8_t t190 = vsubq_u16(t189, p7);
+          uint16x8_t t191 = vsubq_u16(t190, p0);
+          uint16x8_t total_8 = vaddq_u16(total_7, t191);
+          uint16x8_t t193 = vrshrq_n_u16(total_8, 4);
+          uint16x8_t z_49 = vzip1q_u16(t157, t178);
+          uint16x8_t z_50 = vzip2q_u16(t157, t178);
+          uint16x8_t z_51 = vzip1q_u16(t163, t183);
+          uint16x8_t z_52 = vzip2q_u16(t163, t183);
+          uint16x8_t z_53 = vzip1q_u16(t168, t188);
+          uint16x8_t z_54 = vzip2q_u16(t168, t188);
+          uint16x8_t z_55 = vzip1q_u16(t173, t193);
+          uint16x8_t z_56 = vzip2q_u16(t173, t193);
+          uint16x8_t z_57 = vzip1q_u16(z_49, z_53);
+          uint16x8_t z_58 = vzip2q_u16(z_49, z_53);
+          uint16x8_t z_59 = vzip1q_u16(z_50, z_54);
+          uint16x8_t z_60 = vzip2q_u16(z_50, z_54);
+          uint16x8_t z_61 = vzip1q_u16(z_51, z_55);
+          uint16x8_t z_62 = vzip2q_u16(z_51, z_55);
+          uint16x8_t z_63 = vzip1q_u16(z_52, z_56);
+          uint16x8_t z_64 = vzip2q_u16(z_52, z_56);
+          uint16x8_t z_65 = vzip1q_u16(z_57, z_61);
+          uint16x8_t z_66 = vzip2q_u16(z_57, z_61);
+          uint16x8_t z_67 = vzip1q_u16(z_58, z_62);
+          uint16x8_t z_68 = vzip2q_u16(z_58, z_62);
+          uint16x8_t z_69 = vzip1q_u16(z_59, z_63);
+          uint16x8_t z_70 = vzip2q_u16(z_59, z_63);
+          uint16x8_t z_71 = vzip1q_u16(z_60, z_64);
+          uint16x8_t z_72 = vzip2q_u16(z_60, z_64);
+          uint16x8_t row0_3 = z_65;
+          uint16x8_t row1_3 = z_66;
+          uint16x8_t row2_3 = z_67;
+          uint16x8_t row3_3 = z_68;
+          uint16x8_t row4_3 = z_69;
+          uint16x8_t row5_3 = z_70;
+          uint16x8_t row6_3 = z_71;
+          uint16x8_t row7_3 = z_72;
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-7], row0_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-7], row1_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-7], row2_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-7], row3_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-7], row4_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-7], row5_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-7], row6_3);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-7], row7_3);
+          uint16x8_t t194 = vaddq_u16(q1, q7);
+          uint16x8_t t195 = vsubq_u16(t194, p6);
+          uint16x8_t t196 = vsubq_u16(t195, q0);
+          uint16x8_t total_9 = vaddq_u16(total_8, t196);
+          uint16x8_t t198 = vrshrq_n_u16(total_9, 4);
+          uint16x8_t t199 = vaddq_u16(q2, q7);
+          uint16x8_t t200 = vsubq_u16(t199, p5);
+          uint16x8_t t201 = vsubq_u16(t200, q1);
+          uint16x8_t total_10 = vaddq_u16(total_9, t201);
+          uint16x8_t t203 = vrshrq_n_u16(total_10, 4);
+          uint16x8_t t204 = vaddq_u16(q3, q7);
+          uint16x8_t t205 = vsubq_u16(t204, p4);
+          uint16x8_t t206 = vsubq_u16(t205, q2);
+          uint16x8_t total_11 = vaddq_u16(total_10, t206);
+          uint16x8_t t208 = vrshrq_n_u16(total_11, 4);
+          uint16x8_t t209 = vaddq_u16(q4, q7);
+          uint16x8_t t210 = vsubq_u16(t209, p3);
+          uint16x8_t t211 = vsubq_u16(t210, q3);
+          uint16x8_t total_12 = vaddq_u16(total_11, t211);
+          uint16x8_t t213 = vrshrq_n_u16(total_12, 4);
+          uint16x8_t t214 = vaddq_u16(q5, q7);
+          uint16x8_t t215 = vsubq_u16(t214, p2);
+          uint16x8_t t216 = vsubq_u16(t215, q4);
+          uint16x8_t total_13 = vaddq_u16(total_12, t216);
+          uint16x8_t t218 = vrshrq_n_u16(total_13, 4);
+          uint16x8_t t219 = vaddq_u16(q6, q7);
+          uint16x8_t t220 = vsubq_u16(t219, p1);
+          uint16x8_t t221 = vsubq_u16(t220, q5);
+          uint16x8_t total_14 = vaddq_u16(total_13, t221);
+          uint16x8_t wide = vrshrq_n_u16(total_14, 4);
+          uint16x8_t z_73 = vzip1q_u16(t188, t208);
+          uint16x8_t z_74 = vzip2q_u16(t188, t208);
+          uint16x8_t z_75 = vzip1q_u16(t193, t213);
+          uint16x8_t z_76 = vzip2q_u16(t193, t213);
+          uint16x8_t z_77 = vzip1q_u16(t198, t218);
+          uint16x8_t z_78 = vzip2q_u16(t198, t218);
+          uint16x8_t z_79 = vzip1q_u16(t203, wide);
+          uint16x8_t z_80 = vzip2q_u16(t203, wide);
+          uint16x8_t z_81 = vzip1q_u16(z_73, z_77);
+          uint16x8_t z_82 = vzip2q_u16(z_73, z_77);
+          uint16x8_t z_83 = vzip1q_u16(z_74, z_78);
+          uint16x8_t z_84 = vzip2q_u16(z_74, z_78);
+          uint16x8_t z_85 = vzip1q_u16(z_75, z_79);
+          uint16x8_t z_86 = vzip2q_u16(z_75, z_79);
+          uint16x8_t z_87 = vzip1q_u16(z_76, z_80);
+          uint16x8_t z_88 = vzip2q_u16(z_76, z_80);
+          uint16x8_t z_89 = vzip1q_u16(z_81, z_85);
+          uint16x8_t z_90 = vzip2q_u16(z_81, z_85);
+          uint16x8_t z_91 = vzip1q_u16(z_82, z_86);
+          uint16x8_t z_92 = vzip2q_u16(z_82, z_86);
+          uint16x8_t z_93 = vzip1q_u16(z_83, z_87);
+          uint16x8_t z_94 = vzip2q_u16(z_83, z_87);
+          uint16x8_t z_95 = vzip1q_u16(z_84, z_88);
+          uint16x8_t z_96 = vzip2q_u16(z_84, z_88);
+          uint16x8_t row0_4 = z_89;
+          uint16x8_t row1_4 = z_90;
+          uint16x8_t row2_4 = z_91;
+          uint16x8_t row3_4 = z_92;
+          uint16x8_t row4_4 = z_93;
+          uint16x8_t row5_4 = z_94;
+          uint16x8_t row6_4 = z_95;
+          uint16x8_t row7_4 = z_96;
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1], row0_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1], row1_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1], row2_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1], row3_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1], row4_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1], row5_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1], row6_4);
+          vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1], row7_4);
+          continue;
+        }
+      }
+      uint16x8_t t50 = vmaxq_u16(steps0_2, steps3_2);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t51 = vcgtq_s16(vreinterpretq_s16_u16(t50), vreinterpretq_s16_u16(thresh_3));
+      uint16x8_t t52 = vsubq_u16(q0_2, p0_2);
+      uint16x8_t value = vsubq_u16(p1_2, q1_2);
+      int16x8_t t57 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t8))));
+      int16x8_t t58 = vmaxq_s16(vreinterpretq_s16_u16(value), t57);
+      uint16x8_t t59 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t8 - (uint32_t)1))));
+      int16x8_t t60 = vminq_s16(t58, vreinterpretq_s16_u16(t59));
+      uint16x8_t t61 = vandq_u16(t51, vreinterpretq_u16_s16(t60));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t52),
+          multipliers16, 1);
+      int16x8_t t63 = vmaxq_s16(value_2, t57);
+      int16x8_t f = vminq_s16(t63, vreinterpretq_s16_u16(t59));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t66 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t67 = vminq_s16(vreinterpretq_s16_u16(t66), vreinterpretq_s16_u16(t59));
+      int16x8_t f1 = vshrq_n_s16(t67, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t69 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t70 = vminq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t59));
+      int16x8_t f2 = vshrq_n_s16(t70, 3);
+      int16x8_t t72 = vrshrq_n_s16(f1, 1);
+      uint16x8_t t83 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t82_2));
+      uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t72), t51);
+      uint16x8_t value_3 = vaddq_u16(p1_2, g);
+      uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
+      uint16x8_t value_5 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
+      uint16x8_t value_6 = vsubq_u16(q1_2, g);
+      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+      int16x8_t t89 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
+      uint16x8_t t10 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t89), t10);
+      int16x8_t t91 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t91), t10);
+      int16x8_t t93 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t93), t10);
+      int16x8_t t95 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t95), t10);
+      uint16x8_t t98 = vshlq_n_u16(p2_2, 1);
+      int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3_2),
+          multipliers16, 1);
+      uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1_2);
+      uint16x8_t t101 = vaddq_u16(t100, p0_2);
+      uint16x8_t total_15 = vaddq_u16(t101, q0_2);
+      uint16x8_t t103 = vrshrq_n_u16(total_15, 3);
+      uint16x8_t near0 = vbslq_u16(t83, t103, p2_2);
+      uint16x8_t t105 = vaddq_u16(p1_2, q1_2);
+      uint16x8_t t106 = vsubq_u16(t105, p3_2);
+      uint16x8_t t107 = vsubq_u16(t106, p2_2);
+      uint16x8_t total_16 = vaddq_u16(total_15, t107);
+      uint16x8_t t109 = vrshrq_n_u16(total_16, 3);
+      uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
+      uint16x8_t t111 = vaddq_u16(p0_2, q2_2);
+      uint16x8_t t112 = vsubq_u16(t111, p3_2);
+      uint16x8_t t113 = vsubq_u16(t112, p1_2);
+      uint16x8_t total_17 = vaddq_u16(total_16, t113);
+      uint16x8_t t115 = vrshrq_n_u16(total_17, 3);
+      uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
+      uint16x8_t t117 = vaddq_u16(q0_2, q3_2);
+      uint16x8_t t118 = vsubq_u16(t117, p3_2);
+      uint16x8_t t119 = vsubq_u16(t118, p0_2);
+      uint16x8_t total_18 = vaddq_u16(total_17, t119);
+      uint16x8_t t121 = vrshrq_n_u16(total_18, 3);
+      uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
+      uint16x8_t t123 = vaddq_u16(q1_2, q3_2);
+      uint16x8_t t124 = vsubq_u16(t123, p2_2);
+      uint16x8_t t125 = vsubq_u16(t124, q0_2);
+      uint16x8_t total_19 = vaddq_u16(total_18, t125);
+      uint16x8_t t127 = vrshrq_n_u16(total_19, 3);
+      uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
+      uint16x8_t t129_2 = vaddq_u16(q2_2, q3_2);
+      uint16x8_t t130_2 = vsubq_u16(t129_2, p1_2);
+      uint16x8_t t131_2 = vsubq_u16(t130_2, q1_2);
+      uint16x8_t total_20 = vaddq_u16(total_19, t131_2);
+      uint16x8_t t133_2 = vrshrq_n_u16(total_20, 3);
+      uint16x8_t near5 = vbslq_u16(t83, t133_2, q2_2);
+      int anywhere = 0;
+      uint16x8_t t236 = p6_2;
+      uint16x8_t t237 = p5_2;
+      uint16x8_t t238 = p4_2;
+      uint16x8_t t239 = p3_2;
+      uint16x8_t t185_2 = near0;
+      uint16x8_t t191_2 = near1;
+      uint16x8_t t197 = near2;
+      uint16x8_t t203_2 = near3;
+      uint16x8_t t209_2 = near4;
+      uint16x8_t t215_2 = near5;
+      uint16x8_t t246 = q3_2;
+      uint16x8_t t247 = q4_2;
+      uint16x8_t t248 = q5_2;
+      uint16x8_t wide_2 = q6_2;
+      anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
+          vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0;
+      if (anywhere) {
+        uint16x8_t t154_2 = vshlq_n_u16(p6_2, 1);
+        int16x8_t t155_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154_2),
+            vreinterpretq_s16_u16(p7_2), multipliers16, 0);
+        uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155_2), p5_2);
+        uint16x8_t t157_2 = vaddq_u16(t156, p4_2);
+        uint16x8_t t158_3 = vaddq_u16(t157_2, p3_2);
+        uint16x8_t t159_2 = vaddq_u16(t158_3, p2_2);
+        uint16x8_t t160_2 = vaddq_u16(t159_2, p1_2);
+        uint16x8_t t161_2 = vaddq_u16(t160_2, p0_2);
+        uint16x8_t total_21 = vaddq_u16(t161_2, q0_2);
+        uint16x8_t t163_2 = vrshrq_n_u16(total_21, 4);
+        uint16x8_t t164_2 = vandq_u16(t49_2, t151_2);
+        uint16x8_t t165_2 = vaddq_u16(p5_2, q1_2);
+        uint16x8_t t166_2 = vsubq_u16(t165_2, p7_2);
+        uint16x8_t t167 = vsubq_u16(t166_2, p6_2);
+        uint16x8_t total_22 = vaddq_u16(total_21, t167);
+        uint16x8_t t169_2 = vrshrq_n_u16(total_22, 4);
+        uint16x8_t t170_2 = vaddq_u16(p4_2, q2_2);
+        uint16x8_t t171_2 = vsubq_u16(t170_2, p7_2);
+        uint16x8_t t172 = vsubq_u16(t171_2, p5_2);
+        uint16x8_t total_23 = vaddq_u16(total_22, t172);
+        uint16x8_t t174_2 = vrshrq_n_u16(total_23, 4);
+        uint16x8_t t175_2 = vaddq_u16(p3_2, q3_2);
+        uint16x8_t t176_2 = vsubq_u16(t175_2, p7_2);
+        uint16x8_t t177 = vsubq_u16(t176_2, p4_2);
+        uint16x8_t total_24 = vaddq_u16(total_23, t177);
+        uint16x8_t t179_2 = vrshrq_n_u16(total_24, 4);
+        uint16x8_t t180_2 = vaddq_u16(p2_2, q4_2);
+        uint16x8_t t181_2 = vsubq_u16(t180_2, p7_2);
+        uint16x8_t t182 = vsubq_u16(t181_2, p3_2);
+        uint16x8_t total_25 = vaddq_u16(total_24, t182);
+        uint16x8_t t184_2 = vrshrq_n_u16(total_25, 4);
+        uint16x8_t t186_2 = vaddq_u16(p1_2, q5_2);
+        uint16x8_t t187 = vsubq_u16(t186_2, p7_2);
+        uint16x8_t t188_2 = vsubq_u16(t187, p2_2);
+        uint16x8_t total_26 = vaddq_u16(total_25, t188_2);
+        uint16x8_t t190_2 = vrshrq_n_u16(total_26, 4);
+        uint16x8_t t192 = vaddq_u16(p0_2, q6_2);
+        uint16x8_t t193_2 = vsubq_u16(t192, p7_2);
+        uint16x8_t t194_2 = vsubq_u16(t193_2, p1_2);
+        uint16x8_t total_27 = vaddq_u16(total_26, t194_2);
+        uint16x8_t t196_2 = vrshrq_n_u16(total_27, 4);
+        uint16x8_t t198_2 = vaddq_u16(q0_2, q7_2);
+        uint16x8_t t199_2 = vsubq_u16(t198_2, p7_2);
+        uint16x8_t t200_2 = vsubq_u16(t199_2, p0_2);
+        uint16x8_t total_28 = vaddq_u16(total_27, t200_2);
+        uint16x8_t t202 = vrshrq_n_u16(total_28, 4);
+        uint16x8_t t204_2 = vaddq_u16(q1_2, q7_2);
+        uint16x8_t t205_2 = vsubq_u16(t204_2, p6_2);
+        uint16x8_t t206_2 = vsubq_u16(t205_2, q0_2);
+        uint16x8_t total_29 = vaddq_u16(total_28, t206_2);
+        uint16x8_t t208_2 = vrshrq_n_u16(total_29, 4);
+        uint16x8_t t210_2 = vaddq_u16(q2_2, q7_2);
+        uint16x8_t t211_2 = vsubq_u16(t210_2, p5_2);
+        uint16x8_t t212 = vsubq_u16(t211_2, q1_2);
+        uint16x8_t total_30 = vaddq_u16(total_29, t212);
+        uint16x8_t t214_2 = vrshrq_n_u16(total_30, 4);
+        uint16x8_t t216_2 = vaddq_u16(q3_2, q7_2);
+        uint16x8_t t217 = vsubq_u16(t216_2, p4_2);
+        uint16x8_t t218_2 = vsubq_u16(t217, q2_2);
+        uint16x8_t total_31 = vaddq_u16(total_30, t218_2);
+        uint16x8_t t220_2 = vrshrq_n_u16(total_31, 4);
+        uint16x8_t t221_2 = vaddq_u16(q4_2, q7_2);
+        uint16x8_t t222 = vsubq_u16(t221_2, p3_2);
+        uint16x8_t t223 = vsubq_u16(t222, q3_2);
+        uint16x8_t total_32 = vaddq_u16(total_31, t223);
+        uint16x8_t t225 = vrshrq_n_u16(total_32, 4);
+        uint16x8_t t226 = vaddq_u16(q5_2, q7_2);
+        uint16x8_t t227 = vsubq_u16(t226, p2_2);
+        uint16x8_t t228 = vsubq_u16(t227, q4_2);
+        uint16x8_t total_33 = vaddq_u16(total_32, t228);
+        uint16x8_t t230 = vrshrq_n_u16(total_33, 4);
+        uint16x8_t t231 = vaddq_u16(q6_2, q7_2);
+        uint16x8_t t232 = vsubq_u16(t231, p1_2);
+        uint16x8_t t233 = vsubq_u16(t232, q5_2);
+        uint16x8_t total_34 = vaddq_u16(total_33, t233);
+        uint16x8_t wide_3 = vrshrq_n_u16(total_34, 4);
+        t236 = vbslq_u16(t164_2, t163_2, p6_2);
+        t237 = vbslq_u16(t164_2, t169_2, p5_2);
+        t238 = vbslq_u16(t164_2, t174_2, p4_2);
+        t239 = vbslq_u16(t164_2, t179_2, p3_2);
+        t185_2 = vbslq_u16(t151_2, t184_2, near0);
+        t191_2 = vbslq_u16(t151_2, t190_2, near1);
+        t197 = vbslq_u16(t151_2, t196_2, near2);
+        t203_2 = vbslq_u16(t151_2, t202, near3);
+        t209_2 = vbslq_u16(t151_2, t208_2, near4);
+        t215_2 = vbslq_u16(t151_2, t214_2, near5);
+        t246 = vbslq_u16(t164_2, t220_2, q3_2);
+        t247 = vbslq_u16(t164_2, t225, q4_2);
+        t248 = vbslq_u16(t164_2, t230, q5_2);
+        wide_2 = vbslq_u16(t164_2, wide_3, q6_2);
+      }
+      uint16x8_t t240 = vbslq_u16(t49_2, t185_2, p2_2);
+      uint16x8_t t241 = vbslq_u16(t49_2, t191_2, p1_2);
+      uint16x8_t t242 = vbslq_u16(t49_2, t197, p0_2);
+      uint16x8_t t243 = vbslq_u16(t49_2, t203_2, q0_2);
+      if (anywhere) {
+        uint16x8_t z_145 = vzip1q_u16(t236, t240);
+        uint16x8_t z_146 = vzip2q_u16(t236, t240);
+        uint16x8_t z_147 = vzip1q_u16(t237, t241);
+        uint16x8_t z_148 = vzip2q_u16(t237, t241);
+        uint16x8_t z_149 = vzip1q_u16(t238, t242);
+        uint16x8_t z_150 = vzip2q_u16(t238, t242);
+        uint16x8_t z_151 = vzip1q_u16(t239, t243);
+        uint16x8_t z_152 = vzip2q_u16(t239, t243);
+        uint16x8_t z_153 = vzip1q_u16(z_145, z_149);
+        uint16x8_t z_154 = vzip2q_u16(z_145, z_149);
+        uint16x8_t z_155 = vzip1q_u16(z_146, z_150);
+        uint16x8_t z_156 = vzip2q_u16(z_146, z_150);
+        uint16x8_t z_157 = vzip1q_u16(z_147, z_151);
+        uint16x8_t z_158 = vzip2q_u16(z_147, z_151);
+        uint16x8_t z_159 = vzip1q_u16(z_148, z_152);
+        uint16x8_t z_160 = vzip2q_u16(z_148, z_152);
+        uint16x8_t z_161 = vzip1q_u16(z_153, z_157);
+        uint16x8_t z_162 = vzip2q_u16(z_153, z_157);
+        uint16x8_t z_163 = vzip1q_u16(z_154, z_158);
+        uint16x8_t z_164 = vzip2q_u16(z_154, z_158);
+        uint16x8_t z_165 = vzip1q_u16(z_155, z_159);
+        uint16x8_t z_166 = vzip2q_u16(z_155, z_159);
+        uint16x8_t z_167 = vzip1q_u16(z_156, z_160);
+        uint16x8_t z_168 = vzip2q_u16(z_156, z_160);
+        uint16x8_t row0_7 = z_161;
+        uint16x8_t row1_7 = z_162;
+        uint16x8_t row2_7 = z_163;
+        uint16x8_t row3_7 = z_164;
+        uint16x8_t row4_7 = z_165;
+        uint16x8_t row5_7 = z_166;
+        uint16x8_t row6_7 = z_167;
+        uint16x8_t row7_7 = z_168;
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-7], row0_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-7], row1_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-7], row2_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-7], row3_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-7], row4_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-7], row5_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-7], row6_7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-7], row7_7);
+      } else {
+        uint16x8_t z_169 = vzip1q_u16(t240, t241);
+        uint16x8_t z_170 = vzip2q_u16(t240, t241);
+        uint16x8_t z_171 = vzip1q_u16(t242, t243);
+        uint16x8_t z_172 = vzip2q_u16(t242, t243);
+        uint16x8_t z_173 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_169),
+            vreinterpretq_u32_u16(z_171)));
+        uint16x8_t z_174 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_169),
+            vreinterpretq_u32_u16(z_171)));
+        uint16x8_t z_175 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_170),
+            vreinterpretq_u32_u16(z_172)));
+        uint16x8_t z_176 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_170),
+            vreinterpretq_u32_u16(z_172)));
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 1);
+      }
+      uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
+      uint16x8_t t245 = vbslq_u16(t49_2, t215_2, q2_2);
+      if (anywhere) {
+        uint16x8_t z_177 = vzip1q_u16(t242, t246);
+        uint16x8_t z_178 = vzip2q_u16(t242, t246);
+        uint16x8_t z_179 = vzip1q_u16(t243, t247);
+        uint16x8_t z_180 = vzip2q_u16(t243, t247);
+        uint16x8_t z_181 = vzip1q_u16(t244, t248);
+        uint16x8_t z_182 = vzip2q_u16(t244, t248);
+        uint16x8_t z_183 = vzip1q_u16(t245, wide_2);
+        uint16x8_t z_184 = vzip2q_u16(t245, wide_2);
+        uint16x8_t z_185 = vzip1q_u16(z_177, z_181);
+        uint16x8_t z_186 = vzip2q_u16(z_177, z_181);
+        uint16x8_t z_187 = vzip1q_u16(z_178, z_182);
+        uint16x8_t z_188 = vzip2q_u16(z_178, z_182);
+        uint16x8_t z_189 = vzip1q_u16(z_179, z_183);
+        uint16x8_t z_190 = vzip2q_u16(z_179, z_183);
+        uint16x8_t z_191 = vzip1q_u16(z_180, z_184);
+        uint16x8_t z_192 = vzip2q_u16(z_180, z_184);
+        uint16x8_t z_193 = vzip1q_u16(z_185, z_189);
+        uint16x8_t z_194 = vzip2q_u16(z_185, z_189);
+        uint16x8_t z_195 = vzip1q_u16(z_186, z_190);
+        uint16x8_t z_196 = vzip2q_u16(z_186, z_190);
+        uint16x8_t z_197 = vzip1q_u16(z_187, z_191);
+        uint16x8_t z_198 = vzip2q_u16(z_187, z_191);
+        uint16x8_t z_199 = vzip1q_u16(z_188, z_192);
+        uint16x8_t z_200 = vzip2q_u16(z_188, z_192);
+        uint16x8_t row0_8 = z_193;
+        uint16x8_t row1_8 = z_194;
+        uint16x8_t row2_8 = z_195;
+        uint16x8_t row3_8 = z_196;
+        uint16x8_t row4_8 = z_197;
+        uint16x8_t row5_8 = z_198;
+        uint16x8_t row6_8 = z_199;
+        uint16x8_t row7_8 = z_200;
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1], row0_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1], row1_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1], row2_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1], row3_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1], row4_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1], row5_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1], row6_8);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1], row7_8);
+      } else {
+        uint16x8_t z_201 = vzip1q_u16(t242, t243);
+        uint16x8_t z_202 = vzip2q_u16(t242, t243);
+        uint16x8_t z_203 = vzip1q_u16(t244, t245);
+        uint16x8_t z_204 = vzip2q_u16(t244, t245);
+        uint16x8_t z_205 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_201),
+            vreinterpretq_u32_u16(z_203)));
+        uint16x8_t z_206 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_201),
+            vreinterpretq_u32_u16(z_203)));
+        uint16x8_t z_207 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_202),
+            vreinterpretq_u32_u16(z_204)));
+        uint16x8_t z_208 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_202),
+            vreinterpretq_u32_u16(z_204)));
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_205), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_205), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_206), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_206), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 1);
+      }
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf1616_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
-  one_item_vp9_lpf1616_high_h__vector_full(dst, dst_stride, blimit, limit, thresh, bits);
+void daedalus_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
+  one_item_vp9_lpf1616_high_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh,
+      bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_high_h__vector_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf1616_high_h__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf1616_high_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf1616_high_h__vector_full(dst, dst_stride, meta->blimit, meta->limit,
-        meta->thresh, meta->bits);
+    one_item_vp9_lpf1616_high_h__vector_full_branch_early(dst, dst_stride, meta->blimit,
+        meta->limit, meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf1616_high_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf1616_high_h__vector_full_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf1616_high_h_meta *meta = (const daedalus_vp9_lpf1616_high_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf1616_high_h__vector_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf1616_high_h__vector_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash 3146e4aea7fb9cdc
+ * Class full, input hash af41491c56507b01
  */
 static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -31,60 +31,369 @@ static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, pt
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8_t p0_lanes[8] = {dst[-1], dst_row1[-1], dst_row2[-1], dst_row3[-1], dst_row4[-1],
-      dst_row5[-1], dst_row6[-1], dst_row7[-1]};
-  uint8x8_t p0 = vld1_u8(p0_lanes);
-  const uint8_t p1_lanes[8] = {dst[-2], dst_row1[-2], dst_row2[-2], dst_row3[-2], dst_row4[-2],
-      dst_row5[-2], dst_row6[-2], dst_row7[-2]};
-  uint8x8_t p1 = vld1_u8(p1_lanes);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8_t p2_lanes[8] = {dst[-3], dst_row1[-3], dst_row2[-3], dst_row3[-3], dst_row4[-3],
-      dst_row5[-3], dst_row6[-3], dst_row7[-3]};
-  uint8x8_t p2 = vld1_u8(p2_lanes);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8_t p3_lanes[8] = {dst[-4], dst_row1[-4], dst_row2[-4], dst_row3[-4], dst_row4[-4],
-      dst_row5[-4], dst_row6[-4], dst_row7[-4]};
-  uint8x8_t p3 = vld1_u8(p3_lanes);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8_t q0_lanes[8] = {dst[0], dst_row1[0], dst_row2[0], dst_row3[0], dst_row4[0],
-      dst_row5[0], dst_row6[0], dst_row7[0]};
-  uint8x8_t q0 = vld1_u8(q0_lanes);
-  const uint8_t q1_lanes[8] = {dst[1], dst_row1[1], dst_row2[1], dst_row3[1], dst_row4[1],
-      dst_row5[1], dst_row6[1], dst_row7[1]};
-  uint8x8_t q1 = vld1_u8(q1_lanes);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8_t q2_lanes[8] = {dst[2], dst_row1[2], dst_row2[2], dst_row3[2], dst_row4[2],
-      dst_row5[2], dst_row6[2], dst_row7[2]};
-  uint8x8_t q2 = vld1_u8(q2_lanes);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8_t q3_lanes[8] = {dst[3], dst_row1[3], dst_row2[3], dst_row3[3], dst_row4[3],
-      dst_row5[3], dst_row6[3], dst_row7[3]};
-  uint8x8_t q3 = vld1_u8(q3_lanes);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t26 = vmax_u8(steps0, steps1);
-  uint8x8_t t27 = vmax_u8(t26, steps2);
-  uint8x8_t t28 = vmax_u8(t27, steps3);
-  uint8x8_t t29 = vmax_u8(t28, steps4);
-  uint8x8_t t30 = vmax_u8(t29, steps5);
-  uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
-  uint8x8_t t31 = vcge_u8(limit_2, t30);
-  uint8x8_t t32 = vabd_u8(p0, q0);
-  uint8x8_t t34_sat = vqshl_n_u8(t32, 1);
-  uint8x8_t t35 = vabd_u8(p1, q1);
-  uint8x8_t t36 = vshr_n_u8(t35, 1);
-  uint8x8_t t37_sat = vqadd_u8(t34_sat, t36);
-  uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
-  uint8x8_t t38 = vcge_u8(blimit_2, t37_sat);
-  uint8x8_t t39 = vand_u8(t31, t38);
-  if (!((vget_lane_u64(vreinterpret_u64_u8(t39), 0)) != 0)) {
+  uint8x16_t row0_4 = vld1q_u8(&dst[-8]);
+  uint8x16_t row1_4 = vld1q_u8(&dst_row1[-8]);
+  uint8x16_t row2_4 = vld1q_u8(&dst_row2[-8]);
+  uint8x16_t row3_4 = vld1q_u8(&dst_row3[-8]);
+  uint8x16_t row4_4 = vld1q_u8(&dst_row4[-8]);
+  uint8x16_t row5_4 = vld1q_u8(&dst_row5[-8]);
+  uint8x16_t row6_4 = vld1q_u8(&dst_row6[-8]);
+  uint8x16_t row7_4 = vld1q_u8(&dst_row7[-8]);
+  uint8x16_t t0_0_4 = vtrn1q_u8(row0_4, row1_4);
+  uint8x16_t t0_1_4 = vtrn2q_u8(row0_4, row1_4);
+  uint8x16_t t0_2_4 = vtrn1q_u8(row2_4, row3_4);
+  uint8x16_t t0_3_4 = vtrn2q_u8(row2_4, row3_4);
+  uint8x16_t t0_4_2 = vtrn1q_u8(row4_4, row5_4);
+  uint8x16_t t0_5_2 = vtrn2q_u8(row4_4, row5_4);
+  uint8x16_t t0_6_2 = vtrn1q_u8(row6_4, row7_4);
+  uint8x16_t t0_7_2 = vtrn2q_u8(row6_4, row7_4);
+  uint8x16_t t1_0_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0_4),
+      vreinterpretq_u16_u8(t0_2_4)));
+  uint8x16_t t1_2_4 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0_4),
+      vreinterpretq_u16_u8(t0_2_4)));
+  uint8x16_t t1_1_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1_4),
+      vreinterpretq_u16_u8(t0_3_4)));
+  uint8x16_t t1_3_4 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1_4),
+      vreinterpretq_u16_u8(t0_3_4)));
+  uint8x16_t t1_4_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4_2),
+      vreinterpretq_u16_u8(t0_6_2)));
+  uint8x16_t t1_6_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4_2),
+      vreinterpretq_u16_u8(t0_6_2)));
+  uint8x16_t t1_5_2 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5_2),
+      vreinterpretq_u16_u8(t0_7_2)));
+  uint8x16_t t1_7_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5_2),
+      vreinterpretq_u16_u8(t0_7_2)));
+  uint8x16_t c_9 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0_4),
+      vreinterpretq_u32_u8(t1_4_2)));
+  uint8x16_t c_10 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1_4),
+      vreinterpretq_u32_u8(t1_5_2)));
+  uint8x16_t c_11 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2_4),
+      vreinterpretq_u32_u8(t1_6_2)));
+  uint8x16_t c_12 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3_4),
+      vreinterpretq_u32_u8(t1_7_2)));
+  uint8x16_t c_13 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0_4),
+      vreinterpretq_u32_u8(t1_4_2)));
+  uint8x16_t c_14 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1_4),
+      vreinterpretq_u32_u8(t1_5_2)));
+  uint8x16_t c_15 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2_4),
+      vreinterpretq_u32_u8(t1_6_2)));
+  uint8x16_t c_16 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3_4),
+      vreinterpretq_u32_u8(t1_7_2)));
+  uint8x8_t p7_2 = vget_low_u8(c_9);
+  uint8x8_t p6_2 = vget_low_u8(c_10);
+  uint8x8_t p5_2 = vget_low_u8(c_11);
+  uint8x8_t p4_2 = vget_low_u8(c_12);
+  uint8x8_t p3_2 = vget_low_u8(c_13);
+  uint8x8_t p2_2 = vget_low_u8(c_14);
+  uint8x8_t p1_2 = vget_low_u8(c_15);
+  uint8x8_t p0_2 = vget_low_u8(c_16);
+  uint8x8_t q0_2 = vget_high_u8(c_9);
+  uint8x8_t q1_2 = vget_high_u8(c_10);
+  uint8x8_t q2_2 = vget_high_u8(c_11);
+  uint8x8_t q3_2 = vget_high_u8(c_12);
+  uint8x8_t q4_2 = vget_high_u8(c_13);
+  uint8x8_t q5_2 = vget_high_u8(c_14);
+  uint8x8_t q6_2 = vget_high_u8(c_15);
+  uint8x8_t q7_2 = vget_high_u8(c_16);
+  uint8x8_t steps0_2 = vabd_u8(p1_2, p0_2);
+  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_2);
+  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
+  uint8x8_t steps3_2 = vabd_u8(q1_2, q0_2);
+  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_2);
+  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
+  uint8x8_t t26_2 = vmax_u8(steps0_2, steps1_2);
+  uint8x8_t t27_2 = vmax_u8(t26_2, steps2_2);
+  uint8x8_t t28_2 = vmax_u8(t27_2, steps3_2);
+  uint8x8_t t29_2 = vmax_u8(t28_2, steps4_2);
+  uint8x8_t t30_2 = vmax_u8(t29_2, steps5_2);
+  uint8x8_t limit_3 = vdup_n_u8((uint8_t)(limit));
+  uint8x8_t t31_2 = vcge_u8(limit_3, t30_2);
+  uint8x8_t t32_2 = vabd_u8(p0_2, q0_2);
+  uint8x8_t t34_sat_2 = vqshl_n_u8(t32_2, 1);
+  uint8x8_t t35_2 = vabd_u8(p1_2, q1_2);
+  uint8x8_t t36_2 = vshr_n_u8(t35_2, 1);
+  uint8x8_t t37_sat_2 = vqadd_u8(t34_sat_2, t36_2);
+  uint8x8_t blimit_3 = vdup_n_u8((uint8_t)(blimit));
+  uint8x8_t t38_2 = vcge_u8(blimit_3, t37_sat_2);
+  uint8x8_t t39_2 = vand_u8(t31_2, t38_2);
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t39_2), 0)) != 0)) {
     return;
   }
-  uint8x8_t t40 = vmax_u8(steps0, steps3);
+  uint8x8_t k1_2 = vdup_n_u8((uint8_t)(1));
+  uint8x8_t t60_2 = vabd_u8(p2_2, p0_2);
+  uint8x8_t t64_2 = vmax_u8(steps0_2, t60_2);
+  uint8x8_t t61_2 = vabd_u8(p3_2, p0_2);
+  uint8x8_t t65_2 = vmax_u8(t64_2, t61_2);
+  uint8x8_t t66_2 = vmax_u8(t65_2, steps3_2);
+  uint8x8_t t62_2 = vabd_u8(q2_2, q0_2);
+  uint8x8_t t67_2 = vmax_u8(t66_2, t62_2);
+  uint8x8_t t63_2 = vabd_u8(q3_2, q0_2);
+  uint8x8_t t68_2 = vmax_u8(t67_2, t63_2);
+  uint8x8_t t69 = vcge_u8(k1_2, t68_2);
+  if ((vget_lane_u64(vreinterpret_u64_u8(t69), 0)) != 0) {
+    uint8x16_t row0 = vld1q_u8(&dst[-8]);
+    uint8x16_t row1 = vld1q_u8(&dst_row1[-8]);
+    uint8x16_t row2 = vld1q_u8(&dst_row2[-8]);
+    uint8x16_t row3 = vld1q_u8(&dst_row3[-8]);
+    uint8x16_t row4 = vld1q_u8(&dst_row4[-8]);
+    uint8x16_t row5 = vld1q_u8(&dst_row5[-8]);
+    uint8x16_t row6 = vld1q_u8(&dst_row6[-8]);
+    uint8x16_t row7 = vld1q_u8(&dst_row7[-8]);
+    uint8x16_t t0_0 = vtrn1q_u8(row0, row1);
+    uint8x16_t t0_1 = vtrn2q_u8(row0, row1);
+    uint8x16_t t0_2 = vtrn1q_u8(row2, row3);
+    uint8x16_t t0_3 = vtrn2q_u8(row2, row3);
+    uint8x16_t t0_4 = vtrn1q_u8(row4, row5);
+    uint8x16_t t0_5 = vtrn2q_u8(row4, row5);
+    uint8x16_t t0_6 = vtrn1q_u8(row6, row7);
+    uint8x16_t t0_7 = vtrn2q_u8(row6, row7);
+    uint8x16_t t1_0 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0),
+        vreinterpretq_u16_u8(t0_2)));
+    uint8x16_t t1_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0),
+        vreinterpretq_u16_u8(t0_2)));
+    uint8x16_t t1_1 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1),
+        vreinterpretq_u16_u8(t0_3)));
+    uint8x16_t t1_3 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1),
+        vreinterpretq_u16_u8(t0_3)));
+    uint8x16_t t1_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4),
+        vreinterpretq_u16_u8(t0_6)));
+    uint8x16_t t1_6 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4),
+        vreinterpretq_u16_u8(t0_6)));
+    uint8x16_t t1_5 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5),
+        vreinterpretq_u16_u8(t0_7)));
+    uint8x16_t t1_7 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5),
+        vreinterpretq_u16_u8(t0_7)));
+    uint8x16_t c = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0),
+        vreinterpretq_u32_u8(t1_4)));
+    uint8x16_t c_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1),
+        vreinterpretq_u32_u8(t1_5)));
+    uint8x16_t c_3 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2),
+        vreinterpretq_u32_u8(t1_6)));
+    uint8x16_t c_4 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3),
+        vreinterpretq_u32_u8(t1_7)));
+    uint8x16_t c_5 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0),
+        vreinterpretq_u32_u8(t1_4)));
+    uint8x16_t c_6 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1),
+        vreinterpretq_u32_u8(t1_5)));
+    uint8x16_t c_7 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2),
+        vreinterpretq_u32_u8(t1_6)));
+    uint8x16_t c_8 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3),
+        vreinterpretq_u32_u8(t1_7)));
+    uint8x8_t p7 = vget_low_u8(c);
+    uint8x8_t p6 = vget_low_u8(c_2);
+    uint8x8_t p5 = vget_low_u8(c_3);
+    uint8x8_t p4 = vget_low_u8(c_4);
+    uint8x8_t p3 = vget_low_u8(c_5);
+    uint8x8_t p2 = vget_low_u8(c_6);
+    uint8x8_t p1 = vget_low_u8(c_7);
+    uint8x8_t p0 = vget_low_u8(c_8);
+    uint8x8_t q0 = vget_high_u8(c);
+    uint8x8_t q1 = vget_high_u8(c_2);
+    uint8x8_t q2 = vget_high_u8(c_3);
+    uint8x8_t q3 = vget_high_u8(c_4);
+    uint8x8_t q4 = vget_high_u8(c_5);
+    uint8x8_t q5 = vget_high_u8(c_6);
+    uint8x8_t q6 = vget_high_u8(c_7);
+    uint8x8_t q7 = vget_high_u8(c_8);
+    uint8x8_t steps0 = vabd_u8(p1, p0);
+    uint8x8_t steps1 = vabd_u8(p2, p1);
+    uint8x8_t steps2 = vabd_u8(p3, p2);
+    uint8x8_t steps3 = vabd_u8(q1, q0);
+    uint8x8_t steps4 = vabd_u8(q2, q1);
+    uint8x8_t steps5 = vabd_u8(q3, q2);
+    uint8x8_t t26 = vmax_u8(steps0, steps1);
+    uint8x8_t t27 = vmax_u8(t26, steps2);
+    uint8x8_t t28 = vmax_u8(t27, steps3);
+    uint8x8_t t29 = vmax_u8(t28, steps4);
+    uint8x8_t t30 = vmax_u8(t29, steps5);
+    uint8x8_t limit_2 = vdup_n_u8((uint8_t)(limit));
+    uint8x8_t t31 = vcge_u8(limit_2, t30);
+    uint8x8_t t32 = vabd_u8(p0, q0);
+    uint8x8_t t34_sat = vqshl_n_u8(t32, 1);
+    uint8x8_t t35 = vabd_u8(p1, q1);
+    uint8x8_t t36 = vshr_n_u8(t35, 1);
+    uint8x8_t t37_sat = vqadd_u8(t34_sat, t36);
+    uint8x8_t blimit_2 = vdup_n_u8((uint8_t)(blimit));
+    uint8x8_t t38 = vcge_u8(blimit_2, t37_sat);
+    uint8x8_t t39 = vand_u8(t31, t38);
+    uint8x8_t t60 = vabd_u8(p2, p0);
+    uint8x8_t t61 = vabd_u8(p3, p0);
+    uint8x8_t t62 = vabd_u8(q2, q0);
+    uint8x8_t t63 = vabd_u8(q3, q0);
+    uint8x8_t t64 = vmax_u8(steps0, t60);
+    uint8x8_t t65 = vmax_u8(t64, t61);
+    uint8x8_t t66 = vmax_u8(t65, steps3);
+    uint8x8_t t67 = vmax_u8(t66, t62);
+    uint8x8_t t68 = vmax_u8(t67, t63);
+    uint8x8_t t111 = vabd_u8(p4, p0);
+    uint8x8_t t112 = vabd_u8(p5, p0);
+    uint8x8_t t113 = vabd_u8(p6, p0);
+    uint8x8_t t114 = vabd_u8(p7, p0);
+    uint8x8_t t115 = vabd_u8(q4, q0);
+    uint8x8_t t116 = vabd_u8(q5, q0);
+    uint8x8_t t117 = vabd_u8(q6, q0);
+    uint8x8_t t118 = vabd_u8(q7, q0);
+    uint8x8_t t119 = vmax_u8(t111, t112);
+    uint8x8_t t120 = vmax_u8(t119, t113);
+    uint8x8_t t121 = vmax_u8(t120, t114);
+    uint8x8_t t122 = vmax_u8(t121, t115);
+    uint8x8_t t123 = vmax_u8(t122, t116);
+    uint8x8_t t124 = vmax_u8(t123, t117);
+    uint8x8_t t125 = vmax_u8(t124, t118);
+    uint8x8_t t126 = vmax_u8(t68, t125);
+    uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
+    uint8x8_t t127 = vcge_u8(k1, t126);
+    uint16x8_t t130 = vshll_n_u8(p6, 1);
+    uint8x8_t k7 = vdup_n_u8((uint8_t)(7));
+    uint16x8_t t131 = vmlal_u8(t130, p7, k7);
+    uint16x8_t t132 = vaddw_u8(t131, p5);
+    uint16x8_t t133 = vaddw_u8(t132, p4);
+    uint16x8_t t134 = vaddw_u8(t133, p3);
+    uint16x8_t t135 = vaddw_u8(t134, p2);
+    uint16x8_t t136 = vaddw_u8(t135, p1);
+    uint16x8_t t137 = vaddw_u8(t136, p0);
+    uint16x8_t total = vaddw_u8(t137, q0);
+    uint8x8_t t139 = vrshrn_n_u16(total, 4);
+    uint8x8_t t140 = vand_u8(t39, t127);
+    if ((vget_lane_u64(vreinterpret_u64_u8(t140), 0)) == UINT64_MAX) {
+      uint16x8_t t141 = vaddl_u8(p5, q1);
+      uint16x8_t t142 = vsubw_u8(t141, p7);
+      uint16x8_t t143 = vsubw_u8(t142, p6);
+      uint16x8_t total_2 = vaddq_u16(total, t143);
+      uint8x8_t t145 = vrshrn_n_u16(total_2, 4);
+      uint16x8_t t146 = vaddl_u8(p4, q2);
+      uint16x8_t t147 = vsubw_u8(t146, p7);
+      uint16x8_t t148 = vsubw_u8(t147, p5);
+      uint16x8_t total_3 = vaddq_u16(total_2, t148);
+      uint8x8_t t150 = vrshrn_n_u16(total_3, 4);
+      uint16x8_t t151 = vaddl_u8(p3, q3);
+      uint16x8_t t152 = vsubw_u8(t151, p7);
+      uint16x8_t t153 = vsubw_u8(t152, p4);
+      uint16x8_t total_4 = vaddq_u16(total_3, t153);
+      uint8x8_t t155 = vrshrn_n_u16(total_4, 4);
+      uint16x8_t t156 = vaddl_u8(p2, q4);
+      uint16x8_t t157 = vsubw_u8(t156, p7);
+      uint16x8_t t158 = vsubw_u8(t157, p3);
+      uint16x8_t total_5 = vaddq_u16(total_4, t158);
+      uint8x8_t t160 = vrshrn_n_u16(total_5, 4);
+      uint16x8_t t161 = vaddl_u8(p1, q5);
+      uint16x8_t t162 = vsubw_u8(t161, p7);
+      uint16x8_t t163 = vsubw_u8(t162, p2);
+      uint16x8_t total_6 = vaddq_u16(total_5, t163);
+      uint8x8_t t165 = vrshrn_n_u16(total_6, 4);
+      uint16x8_t t166 = vaddl_u8(p0, q6);
+      uint16x8_t t167 = vsubw_u8(t166, p7);
+      uint16x8_t t168 = vsubw_u8(t167, p1);
+      uint16x8_t total_7 = vaddq_u16(total_6, t168);
+      uint8x8_t t170 = vrshrn_n_u16(total_7, 4);
+      uint16x8_t t171 = vaddl_u8(q0, q7);
+      uint16x8_t t172 = vsubw_u8(t171, p7);
+      uint16x8_t t173 = vsubw_u8(t172, p0);
+      uint16x8_t total_8 = vaddq_u16(total_7, t173);
+      uint8x8_t t175 = vrshrn_n_u16(total_8, 4);
+      uint8x16_t r0 = vcombine_u8(t139, t160);
+      uint8x16_t r1 = vcombine_u8(t145, t165);
+      uint8x16_t r2 = vcombine_u8(t150, t170);
+      uint8x16_t r3 = vcombine_u8(t155, t175);
+      uint16x8_t t0_0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
+      uint16x8_t t0_1_2 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
+      uint16x8_t t0_2_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
+      uint16x8_t t0_3_2 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
+      uint32x4_t t1_0_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_2, t0_2_2));
+      uint32x4_t t1_1_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_2, t0_2_2));
+      uint32x4_t t1_2_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_2, t0_3_2));
+      uint32x4_t t1_3_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_2, t0_3_2));
+      uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_2, t1_2_2));
+      uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_2, t1_2_2));
+      uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_2, t1_3_2));
+      uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_2, t1_3_2));
+      uint8x8_t row0_2 = vget_low_u8(c01);
+      uint8x8_t row1_2 = vget_high_u8(c01);
+      uint8x8_t row2_2 = vget_low_u8(c23);
+      uint8x8_t row3_2 = vget_high_u8(c23);
+      uint8x8_t row4_2 = vget_low_u8(c45);
+      uint8x8_t row5_2 = vget_high_u8(c45);
+      uint8x8_t row6_2 = vget_low_u8(c67);
+      uint8x8_t row7_2 = vget_high_u8(c67);
+      vst1_u8(&dst[-7], row0_2);
+      vst1_u8(&dst_row1[-7], row1_2);
+      vst1_u8(&dst_row2[-7], row2_2);
+      vst1_u8(&dst_row3[-7], row3_2);
+      vst1_u8(&dst_row4[-7], row4_2);
+      vst1_u8(&dst_row5[-7], row5_2);
+      vst1_u8(&dst_row6[-7], row6_2);
+      vst1_u8(&dst_row7[-7], row7_2);
+      uint16x8_t t176 = vaddl_u8(q1, q7);
+      uint16x8_t t177 = vsubw_u8(t176, p6);
+      uint16x8_t t178 = vsubw_u8(t177, q0);
+      uint16x8_t total_9 = vaddq_u16(total_8, t178);
+      uint8x8_t t180 = vrshrn_n_u16(total_9, 4);
+      uint16x8_t t181 = vaddl_u8(q2, q7);
+      uint16x8_t t182 = vsubw_u8(t181, p5);
+      uint16x8_t t183 = vsubw_u8(t182, q1);
+      uint16x8_t total_10 = vaddq_u16(total_9, t183);
+      uint8x8_t t185 = vrshrn_n_u16(total_10, 4);
+      uint16x8_t t186 = vaddl_u8(q3, q7);
+      uint16x8_t t187 = vsubw_u8(t186, p4);
+      uint16x8_t t188 = vsubw_u8(t187, q2);
+      uint16x8_t total_11 = vaddq_u16(total_10, t188);
+      uint8x8_t t190 = vrshrn_n_u16(total_11, 4);
+      uint16x8_t t191 = vaddl_u8(q4, q7);
+      uint16x8_t t192 = vsubw_u8(t191, p3);
+      uint16x8_t t193 = vsubw_u8(t192, q3);
+      uint16x8_t total_12 = vaddq_u16(total_11, t193);
+      uint8x8_t t195 = vrshrn_n_u16(total_12, 4);
+      uint16x8_t t196 = vaddl_u8(q5, q7);
+      uint16x8_t t197 = vsubw_u8(t196, p2);
+      uint16x8_t t198 = vsubw_u8(t197, q4);
+      uint16x8_t total_13 = vaddq_u16(total_12, t198);
+      uint8x8_t t200 = vrshrn_n_u16(total_13, 4);
+      uint16x8_t t201 = vaddl_u8(q6, q7);
+      uint16x8_t t202 = vsubw_u8(t201, p1);
+      uint16x8_t t203 = vsubw_u8(t202, q5);
+      uint16x8_t total_14 = vaddq_u16(total_13, t203);
+      uint8x8_t wide = vrshrn_n_u16(total_14, 4);
+      uint8x16_t r0_2 = vcombine_u8(t170, t190);
+      uint8x16_t r1_2 = vcombine_u8(t175, t195);
+      uint8x16_t r2_2 = vcombine_u8(t180, t200);
+      uint8x16_t r3_2 = vcombine_u8(t185, wide);
+      uint16x8_t t0_0_3 = vreinterpretq_u16_u8(vtrn1q_u8(r0_2, r1_2));
+      uint16x8_t t0_1_3 = vreinterpretq_u16_u8(vtrn2q_u8(r0_2, r1_2));
+      uint16x8_t t0_2_3 = vreinterpretq_u16_u8(vtrn1q_u8(r2_2, r3_2));
+      uint16x8_t t0_3_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2_2, r3_2));
+      uint32x4_t t1_0_3 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_3, t0_2_3));
+      uint32x4_t t1_1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_3, t0_2_3));
+      uint32x4_t t1_2_3 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_3, t0_3_3));
+      uint32x4_t t1_3_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_3, t0_3_3));
+      uint8x16_t c01_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_3, t1_2_3));
+      uint8x16_t c45_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_3, t1_2_3));
+      uint8x16_t c23_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_3, t1_3_3));
+      uint8x16_t c67_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_3, t1_3_3));
+      uint8x8_t row0_3 = vget_low_u8(c01_2);
+      uint8x8_t row1_3 = vget_high_u8(c01_2);
+      uint8x8_t row2_3 = vget_low_u8(c23_2);
+      uint8x8_t row3_3 = vget_high_u8(c23_2);
+      uint8x8_t row4_3 = vget_low_u8(c45_2);
+      uint8x8_t row5_3 = vget_high_u8(c45_2);
+      uint8x8_t row6_3 = vget_low_u8(c67_2);
+      uint8x8_t row7_3 = vget_high_u8(c67_2);
+      vst1_u8(&dst[-1], row0_3);
+      vst1_u8(&dst_row1[-1], row1_3);
+      vst1_u8(&dst_row2[-1], row2_3);
+      vst1_u8(&dst_row3[-1], row3_3);
+      vst1_u8(&dst_row4[-1], row4_3);
+      vst1_u8(&dst_row5[-1], row5_3);
+      vst1_u8(&dst_row6[-1], row6_3);
+      vst1_u8(&dst_row7[-1], row7_3);
+      return;
+    }
+  }
+  uint8x8_t t40 = vmax_u8(steps0_2, steps3_2);
   uint8x8_t thresh_2 = vdup_n_u8((uint8_t)(thresh));
   uint8x8_t t41 = vcgt_u8(t40, thresh_2);
-  uint16x8_t t42 = vsubl_u8(q0, p0);
+  uint16x8_t t42 = vsubl_u8(q0_2, p0_2);
   int16x8_t t44 = vmulq_laneq_s16(vreinterpretq_s16_u16(t42), multipliers16, 0);
-  uint16x8_t value = vsubl_u8(p1, q1);
+  uint16x8_t value = vsubl_u8(p1_2, q1_2);
   int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
   uint8x8_t t48 = vand_u8(t41, vreinterpret_u8_s8(value_sat));
   int16x8_t value_2 = vaddw_s8(t44, vreinterpret_s8_u8(t48));
@@ -96,265 +405,344 @@ static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, pt
   int8x8_t t56_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
   int8x8_t f2 = vshr_n_s8(t56_sat, 3);
   int8x8_t t59 = vrshr_n_s8(f1, 1);
-  uint8x8_t t60 = vabd_u8(p2, p0);
-  uint8x8_t t61 = vabd_u8(p3, p0);
-  uint8x8_t t62 = vabd_u8(q2, q0);
-  uint8x8_t t63 = vabd_u8(q3, q0);
-  uint8x8_t t64 = vmax_u8(steps0, t60);
-  uint8x8_t t65 = vmax_u8(t64, t61);
-  uint8x8_t t66 = vmax_u8(t65, steps3);
-  uint8x8_t t67 = vmax_u8(t66, t62);
-  uint8x8_t t68 = vmax_u8(t67, t63);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t69 = vcge_u8(k1, t68);
   uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t59), t41);
-  uint8x8_t value_sat_3 = vsqadd_u8(p1, vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_4 = vsqadd_u8(p0, f2);
+  uint8x8_t value_sat_3 = vsqadd_u8(p1_2, vreinterpret_s8_u8(g));
+  uint8x8_t value_sat_4 = vsqadd_u8(p0_2, f2);
   int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
+  uint8x8_t value_sat_5 = vsqadd_u8(q0_2, f1_neg);
   int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
-  uint8x8_t near0 = p2;
-  uint8x8_t near1 = value_sat_3;
-  uint8x8_t near2 = value_sat_4;
-  uint8x8_t near3 = value_sat_5;
-  uint8x8_t near4 = value_sat_6;
-  uint8x8_t near5 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t69), 0)) != 0) {
-    uint16x8_t t80 = vshll_n_u8(p2, 1);
-    uint16x8_t t81 = vmlal_u8(t80, p3, k3);
-    uint16x8_t t82 = vaddw_u8(t81, p1);
-    uint16x8_t t83 = vaddw_u8(t82, p0);
-    uint16x8_t total = vaddw_u8(t83, q0);
-    uint8x8_t t85 = vrshrn_n_u16(total, 3);
-    uint16x8_t t87 = vaddl_u8(p1, q1);
-    uint16x8_t t88 = vsubw_u8(t87, p3);
-    uint16x8_t t89 = vsubw_u8(t88, p2);
-    uint16x8_t total_2 = vaddq_u16(total, t89);
-    uint8x8_t t91 = vrshrn_n_u16(total_2, 3);
-    uint16x8_t t93 = vaddl_u8(p0, q2);
-    uint16x8_t t94 = vsubw_u8(t93, p3);
-    uint16x8_t t95 = vsubw_u8(t94, p1);
-    uint16x8_t total_3 = vaddq_u16(total_2, t95);
-    uint8x8_t t97 = vrshrn_n_u16(total_3, 3);
-    uint16x8_t t99 = vaddl_u8(q0, q3);
-    uint16x8_t t100 = vsubw_u8(t99, p3);
-    uint16x8_t t101 = vsubw_u8(t100, p0);
-    uint16x8_t total_4 = vaddq_u16(total_3, t101);
-    uint8x8_t t103 = vrshrn_n_u16(total_4, 3);
-    uint16x8_t t105 = vaddl_u8(q1, q3);
-    uint16x8_t t106 = vsubw_u8(t105, p2);
-    uint16x8_t t107 = vsubw_u8(t106, q0);
-    uint16x8_t total_5 = vaddq_u16(total_4, t107);
-    uint8x8_t t109 = vrshrn_n_u16(total_5, 3);
-    uint16x8_t t111 = vaddl_u8(q2, q3);
-    uint16x8_t t112 = vsubw_u8(t111, p1);
-    uint16x8_t t113 = vsubw_u8(t112, q1);
-    uint16x8_t total_6 = vaddq_u16(total_5, t113);
-    uint8x8_t t115 = vrshrn_n_u16(total_6, 3);
-    near0 = vbsl_u8(t69, t85, p2);
-    near1 = vbsl_u8(t69, t91, value_sat_3);
-    near2 = vbsl_u8(t69, t97, value_sat_4);
-    near3 = vbsl_u8(t69, t103, value_sat_5);
-    near4 = vbsl_u8(t69, t109, value_sat_6);
-    near5 = vbsl_u8(t69, t115, q2);
+  uint8x8_t value_sat_6 = vsqadd_u8(q1_2, g_neg);
+  uint8x8_t k7_2 = vdup_n_u8((uint8_t)(7));
+  int anywhere = 0;
+  int anywhere_2 = 0;
+  uint8x8_t t218 = p6_2;
+  uint8x8_t t219 = p5_2;
+  uint8x8_t t220 = p4_2;
+  uint8x8_t t221 = p3_2;
+  uint8x8_t t222 = p2_2;
+  uint8x8_t t173_2 = value_sat_3;
+  uint8x8_t t179 = value_sat_4;
+  uint8x8_t t185_2 = value_sat_5;
+  uint8x8_t t191_2 = value_sat_6;
+  uint8x8_t t227 = q2_2;
+  uint8x8_t t228 = q3_2;
+  uint8x8_t t229 = q4_2;
+  uint8x8_t t230 = q5_2;
+  uint8x8_t wide_2 = q6_2;
+  anywhere = (vget_lane_u64(vreinterpret_u64_u8(t69), 0)) != 0;
+  if (anywhere) {
+    uint16x8_t t80 = vshll_n_u8(p2_2, 1);
+    uint16x8_t t81 = vmlal_u8(t80, p3_2, k3);
+    uint16x8_t t82 = vaddw_u8(t81, p1_2);
+    uint16x8_t t83 = vaddw_u8(t82, p0_2);
+    uint16x8_t total_15 = vaddw_u8(t83, q0_2);
+    uint8x8_t t85 = vrshrn_n_u16(total_15, 3);
+    uint8x8_t near0 = vbsl_u8(t69, t85, p2_2);
+    uint16x8_t t87 = vaddl_u8(p1_2, q1_2);
+    uint16x8_t t88 = vsubw_u8(t87, p3_2);
+    uint16x8_t t89 = vsubw_u8(t88, p2_2);
+    uint16x8_t total_16 = vaddq_u16(total_15, t89);
+    uint8x8_t t91 = vrshrn_n_u16(total_16, 3);
+    uint8x8_t near1 = vbsl_u8(t69, t91, value_sat_3);
+    uint16x8_t t93 = vaddl_u8(p0_2, q2_2);
+    uint16x8_t t94 = vsubw_u8(t93, p3_2);
+    uint16x8_t t95 = vsubw_u8(t94, p1_2);
+    uint16x8_t total_17 = vaddq_u16(total_16, t95);
+    uint8x8_t t97 = vrshrn_n_u16(total_17, 3);
+    uint8x8_t near2 = vbsl_u8(t69, t97, value_sat_4);
+    uint16x8_t t99 = vaddl_u8(q0_2, q3_2);
+    uint16x8_t t100 = vsubw_u8(t99, p3_2);
+    uint16x8_t t101 = vsubw_u8(t100, p0_2);
+    uint16x8_t total_18 = vaddq_u16(total_17, t101);
+    uint8x8_t t103 = vrshrn_n_u16(total_18, 3);
+    uint8x8_t near3 = vbsl_u8(t69, t103, value_sat_5);
+    uint16x8_t t105 = vaddl_u8(q1_2, q3_2);
+    uint16x8_t t106 = vsubw_u8(t105, p2_2);
+    uint16x8_t t107 = vsubw_u8(t106, q0_2);
+    uint16x8_t total_19 = vaddq_u16(total_18, t107);
+    uint8x8_t t109 = vrshrn_n_u16(total_19, 3);
+    uint8x8_t near4 = vbsl_u8(t69, t109, value_sat_6);
+    uint16x8_t t111_2 = vaddl_u8(q2_2, q3_2);
+    uint16x8_t t112_2 = vsubw_u8(t111_2, p1_2);
+    uint16x8_t t113_2 = vsubw_u8(t112_2, q1_2);
+    uint16x8_t total_20 = vaddq_u16(total_19, t113_2);
+    uint8x8_t t115_2 = vrshrn_n_u16(total_20, 3);
+    uint8x8_t near5 = vbsl_u8(t69, t115_2, q2_2);
+    uint8x8_t t117_2 = vabd_u8(p4_2, p0_2);
+    uint8x8_t t118_2 = vabd_u8(p5_2, p0_2);
+    uint8x8_t t119_2 = vabd_u8(p6_2, p0_2);
+    uint8x8_t t120_2 = vabd_u8(p7_2, p0_2);
+    uint8x8_t t121_2 = vabd_u8(q4_2, q0_2);
+    uint8x8_t t122_2 = vabd_u8(q5_2, q0_2);
+    uint8x8_t t123_2 = vabd_u8(q6_2, q0_2);
+    uint8x8_t t124_2 = vabd_u8(q7_2, q0_2);
+    uint8x8_t t125_2 = vmax_u8(t117_2, t118_2);
+    uint8x8_t t126_2 = vmax_u8(t125_2, t119_2);
+    uint8x8_t t127_2 = vmax_u8(t126_2, t120_2);
+    uint8x8_t t128 = vmax_u8(t127_2, t121_2);
+    uint8x8_t t129 = vmax_u8(t128, t122_2);
+    uint8x8_t t130_2 = vmax_u8(t129, t123_2);
+    uint8x8_t t131_2 = vmax_u8(t130_2, t124_2);
+    uint8x8_t t132_2 = vmax_u8(t68_2, t131_2);
+    uint8x8_t t133_2 = vcge_u8(k1_2, t132_2);
+    t218 = p6_2;
+    t219 = p5_2;
+    t220 = p4_2;
+    t221 = p3_2;
+    uint8x8_t t167_2 = near0;
+    t173_2 = near1;
+    t179 = near2;
+    t185_2 = near3;
+    t191_2 = near4;
+    uint8x8_t t197_2 = near5;
+    t228 = q3_2;
+    t229 = q4_2;
+    t230 = q5_2;
+    wide_2 = q6_2;
+    anywhere_2 = (vget_lane_u64(vreinterpret_u64_u8(t133_2), 0)) != 0;
+    if (anywhere_2) {
+      uint16x8_t t136_2 = vshll_n_u8(p6_2, 1);
+      uint16x8_t t137_2 = vmlal_u8(t136_2, p7_2, k7_2);
+      uint16x8_t t138 = vaddw_u8(t137_2, p5_2);
+      uint16x8_t t139_2 = vaddw_u8(t138, p4_2);
+      uint16x8_t t140_2 = vaddw_u8(t139_2, p3_2);
+      uint16x8_t t141_2 = vaddw_u8(t140_2, p2_2);
+      uint16x8_t t142_2 = vaddw_u8(t141_2, p1_2);
+      uint16x8_t t143_2 = vaddw_u8(t142_2, p0_2);
+      uint16x8_t total_21 = vaddw_u8(t143_2, q0_2);
+      uint8x8_t t145_2 = vrshrn_n_u16(total_21, 4);
+      uint8x8_t t146_2 = vand_u8(t39_2, t133_2);
+      uint16x8_t t147_2 = vaddl_u8(p5_2, q1_2);
+      uint16x8_t t148_2 = vsubw_u8(t147_2, p7_2);
+      uint16x8_t t149 = vsubw_u8(t148_2, p6_2);
+      uint16x8_t total_22 = vaddq_u16(total_21, t149);
+      uint8x8_t t151_2 = vrshrn_n_u16(total_22, 4);
+      uint16x8_t t152_2 = vaddl_u8(p4_2, q2_2);
+      uint16x8_t t153_2 = vsubw_u8(t152_2, p7_2);
+      uint16x8_t t154 = vsubw_u8(t153_2, p5_2);
+      uint16x8_t total_23 = vaddq_u16(total_22, t154);
+      uint8x8_t t156_2 = vrshrn_n_u16(total_23, 4);
+      uint16x8_t t157_2 = vaddl_u8(p3_2, q3_2);
+      uint16x8_t t158_2 = vsubw_u8(t157_2, p7_2);
+      uint16x8_t t159 = vsubw_u8(t158_2, p4_2);
+      uint16x8_t total_24 = vaddq_u16(total_23, t159);
+      uint8x8_t t161_2 = vrshrn_n_u16(total_24, 4);
+      uint16x8_t t162_2 = vaddl_u8(p2_2, q4_2);
+      uint16x8_t t163_2 = vsubw_u8(t162_2, p7_2);
+      uint16x8_t t164 = vsubw_u8(t163_2, p3_2);
+      uint16x8_t total_25 = vaddq_u16(total_24, t164);
+      uint8x8_t t166_2 = vrshrn_n_u16(total_25, 4);
+      uint16x8_t t168_2 = vaddl_u8(p1_2, q5_2);
+      uint16x8_t t169 = vsubw_u8(t168_2, p7_2);
+      uint16x8_t t170_2 = vsubw_u8(t169, p2_2);
+      uint16x8_t total_26 = vaddq_u16(total_25, t170_2);
+      uint8x8_t t172_2 = vrshrn_n_u16(total_26, 4);
+      uint16x8_t t174 = vaddl_u8(p0_2, q6_2);
+      uint16x8_t t175_2 = vsubw_u8(t174, p7_2);
+      uint16x8_t t176_2 = vsubw_u8(t175_2, p1_2);
+      uint16x8_t total_27 = vaddq_u16(total_26, t176_2);
+      uint8x8_t t178_2 = vrshrn_n_u16(total_27, 4);
+      uint16x8_t t180_2 = vaddl_u8(q0_2, q7_2);
+      uint16x8_t t181_2 = vsubw_u8(t180_2, p7_2);
+      uint16x8_t t182_2 = vsubw_u8(t181_2, p0_2);
+      uint16x8_t total_28 = vaddq_u16(total_27, t182_2);
+      uint8x8_t t184 = vrshrn_n_u16(total_28, 4);
+      uint16x8_t t186_2 = vaddl_u8(q1_2, q7_2);
+      uint16x8_t t187_2 = vsubw_u8(t186_2, p6_2);
+      uint16x8_t t188_2 = vsubw_u8(t187_2, q0_2);
+      uint16x8_t total_29 = vaddq_u16(total_28, t188_2);
+      uint8x8_t t190_2 = vrshrn_n_u16(total_29, 4);
+      uint16x8_t t192_2 = vaddl_u8(q2_2, q7_2);
+      uint16x8_t t193_2 = vsubw_u8(t192_2, p5_2);
+      uint16x8_t t194 = vsubw_u8(t193_2, q1_2);
+      uint16x8_t total_30 = vaddq_u16(total_29, t194);
+      uint8x8_t t196_2 = vrshrn_n_u16(total_30, 4);
+      uint16x8_t t198_2 = vaddl_u8(q3_2, q7_2);
+      uint16x8_t t199 = vsubw_u8(t198_2, p4_2);
+      uint16x8_t t200_2 = vsubw_u8(t199, q2_2);
+      uint16x8_t total_31 = vaddq_u16(total_30, t200_2);
+      uint8x8_t t202_2 = vrshrn_n_u16(total_31, 4);
+      uint16x8_t t203_2 = vaddl_u8(q4_2, q7_2);
+      uint16x8_t t204 = vsubw_u8(t203_2, p3_2);
+      uint16x8_t t205 = vsubw_u8(t204, q3_2);
+      uint16x8_t total_32 = vaddq_u16(total_31, t205);
+      uint8x8_t t207 = vrshrn_n_u16(total_32, 4);
+      uint16x8_t t208 = vaddl_u8(q5_2, q7_2);
+      uint16x8_t t209 = vsubw_u8(t208, p2_2);
+      uint16x8_t t210 = vsubw_u8(t209, q4_2);
+      uint16x8_t total_33 = vaddq_u16(total_32, t210);
+      uint8x8_t t212 = vrshrn_n_u16(total_33, 4);
+      uint16x8_t t213 = vaddl_u8(q6_2, q7_2);
+      uint16x8_t t214 = vsubw_u8(t213, p1_2);
+      uint16x8_t t215 = vsubw_u8(t214, q5_2);
+      uint16x8_t total_34 = vaddq_u16(total_33, t215);
+      uint8x8_t wide_3 = vrshrn_n_u16(total_34, 4);
+      t218 = vbsl_u8(t146_2, t145_2, p6_2);
+      t219 = vbsl_u8(t146_2, t151_2, p5_2);
+      t220 = vbsl_u8(t146_2, t156_2, p4_2);
+      t221 = vbsl_u8(t146_2, t161_2, p3_2);
+      t167_2 = vbsl_u8(t133_2, t166_2, near0);
+      t173_2 = vbsl_u8(t133_2, t172_2, near1);
+      t179 = vbsl_u8(t133_2, t178_2, near2);
+      t185_2 = vbsl_u8(t133_2, t184, near3);
+      t191_2 = vbsl_u8(t133_2, t190_2, near4);
+      t197_2 = vbsl_u8(t133_2, t196_2, near5);
+      t228 = vbsl_u8(t146_2, t202_2, q3_2);
+      t229 = vbsl_u8(t146_2, t207, q4_2);
+      t230 = vbsl_u8(t146_2, t212, q5_2);
+      wide_2 = vbsl_u8(t146_2, wide_3, q6_2);
+    }
+    t222 = vbsl_u8(t39_2, t167_2, p2_2);
+    t227 = vbsl_u8(t39_2, t197_2, q2_2);
   }
-  const uint8_t p4_lanes[8] = {dst[-5], dst_row1[-5], dst_row2[-5], dst_row3[-5], dst_row4[-5],
-      dst_row5[-5], dst_row6[-5], dst_row7[-5]};
-  uint8x8_t p4 = vld1_u8(p4_lanes);
-  uint8x8_t t117 = vabd_u8(p4, p0);
-  const uint8_t p5_lanes[8] = {dst[-6], dst_row1[-6], dst_row2[-6], dst_row3[-6], dst_row4[-6],
-      dst_row5[-6], dst_row6[-6], dst_row7[-6]};
-  uint8x8_t p5 = vld1_u8(p5_lanes);
-  uint8x8_t t118 = vabd_u8(p5, p0);
-  const uint8_t p6_lanes[8] = {dst[-7], dst_row1[-7], dst_row2[-7], dst_row3[-7], dst_row4[-7],
-      dst_row5[-7], dst_row6[-7], dst_row7[-7]};
-  uint8x8_t p6 = vld1_u8(p6_lanes);
-  uint8x8_t t119 = vabd_u8(p6, p0);
-  const uint8_t p7_lanes[8] = {dst[-8], dst_row1[-8], dst_row2[-8], dst_row3[-8], dst_row4[-8],
-      dst_row5[-8], dst_row6[-8], dst_row7[-8]};
-  uint8x8_t p7 = vld1_u8(p7_lanes);
-  uint8x8_t t120 = vabd_u8(p7, p0);
-  const uint8_t q4_lanes[8] = {dst[4], dst_row1[4], dst_row2[4], dst_row3[4], dst_row4[4],
-      dst_row5[4], dst_row6[4], dst_row7[4]};
-  uint8x8_t q4 = vld1_u8(q4_lanes);
-  uint8x8_t t121 = vabd_u8(q4, q0);
-  const uint8_t q5_lanes[8] = {dst[5], dst_row1[5], dst_row2[5], dst_row3[5], dst_row4[5],
-      dst_row5[5], dst_row6[5], dst_row7[5]};
-  uint8x8_t q5 = vld1_u8(q5_lanes);
-  uint8x8_t t122 = vabd_u8(q5, q0);
-  const uint8_t q6_lanes[8] = {dst[6], dst_row1[6], dst_row2[6], dst_row3[6], dst_row4[6],
-      dst_row5[6], dst_row6[6], dst_row7[6]};
-  uint8x8_t q6 = vld1_u8(q6_lanes);
-  uint8x8_t t123 = vabd_u8(q6, q0);
-  const uint8_t q7_lanes[8] = {dst[7], dst_row1[7], dst_row2[7], dst_row3[7], dst_row4[7],
-      dst_row5[7], dst_row6[7], dst_row7[7]};
-  uint8x8_t q7 = vld1_u8(q7_lanes);
-  uint8x8_t t124 = vabd_u8(q7, q0);
-  uint8x8_t t125 = vmax_u8(t117, t118);
-  uint8x8_t t126 = vmax_u8(t125, t119);
-  uint8x8_t t127 = vmax_u8(t126, t120);
-  uint8x8_t t128 = vmax_u8(t127, t121);
-  uint8x8_t t129 = vmax_u8(t128, t122);
-  uint8x8_t t130 = vmax_u8(t129, t123);
-  uint8x8_t t131 = vmax_u8(t130, t124);
-  uint8x8_t t132 = vmax_u8(t68, t131);
-  uint8x8_t t133 = vcge_u8(k1, t132);
-  uint16x8_t t136 = vshll_n_u8(p6, 1);
-  uint8x8_t k7 = vdup_n_u8((uint8_t)(7));
-  uint16x8_t t137 = vmlal_u8(t136, p7, k7);
-  uint16x8_t t138 = vaddw_u8(t137, p5);
-  uint16x8_t t139 = vaddw_u8(t138, p4);
-  uint16x8_t t140 = vaddw_u8(t139, p3);
-  uint16x8_t t141 = vaddw_u8(t140, p2);
-  uint16x8_t t142 = vaddw_u8(t141, p1);
-  uint16x8_t t143 = vaddw_u8(t142, p0);
-  uint16x8_t total_7 = vaddw_u8(t143, q0);
-  uint8x8_t t145 = vrshrn_n_u16(total_7, 4);
-  uint8x8_t t146 = vand_u8(t39, t133);
-  uint16x8_t t147 = vaddl_u8(p5, q1);
-  uint16x8_t t148 = vsubw_u8(t147, p7);
-  uint16x8_t t149 = vsubw_u8(t148, p6);
-  uint16x8_t total_8 = vaddq_u16(total_7, t149);
-  uint8x8_t t151 = vrshrn_n_u16(total_8, 4);
-  uint16x8_t t152 = vaddl_u8(p4, q2);
-  uint16x8_t t153 = vsubw_u8(t152, p7);
-  uint16x8_t t154 = vsubw_u8(t153, p5);
-  uint16x8_t total_9 = vaddq_u16(total_8, t154);
-  uint8x8_t t156 = vrshrn_n_u16(total_9, 4);
-  uint16x8_t t157 = vaddl_u8(p3, q3);
-  uint16x8_t t158 = vsubw_u8(t157, p7);
-  uint16x8_t t159 = vsubw_u8(t158, p4);
-  uint16x8_t total_10 = vaddq_u16(total_9, t159);
-  uint8x8_t t161 = vrshrn_n_u16(total_10, 4);
-  uint16x8_t t162 = vaddl_u8(p2, q4);
-  uint16x8_t t163 = vsubw_u8(t162, p7);
-  uint16x8_t t164 = vsubw_u8(t163, p3);
-  uint16x8_t total_11 = vaddq_u16(total_10, t164);
-  uint8x8_t t166 = vrshrn_n_u16(total_11, 4);
-  uint8x8_t t167 = vbsl_u8(t133, t166, near0);
-  uint16x8_t t168 = vaddl_u8(p1, q5);
-  uint16x8_t t169 = vsubw_u8(t168, p7);
-  uint16x8_t t170 = vsubw_u8(t169, p2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t170);
-  uint8x8_t t172 = vrshrn_n_u16(total_12, 4);
-  uint8x8_t t173 = vbsl_u8(t133, t172, near1);
-  uint16x8_t t174 = vaddl_u8(p0, q6);
-  uint16x8_t t175 = vsubw_u8(t174, p7);
-  uint16x8_t t176 = vsubw_u8(t175, p1);
-  uint16x8_t total_13 = vaddq_u16(total_12, t176);
-  uint8x8_t t178 = vrshrn_n_u16(total_13, 4);
-  uint8x8_t t179 = vbsl_u8(t133, t178, near2);
-  uint16x8_t t180 = vaddl_u8(q0, q7);
-  uint16x8_t t181 = vsubw_u8(t180, p7);
-  uint16x8_t t182 = vsubw_u8(t181, p0);
-  uint16x8_t total_14 = vaddq_u16(total_13, t182);
-  uint8x8_t t184 = vrshrn_n_u16(total_14, 4);
-  uint8x8_t t185 = vbsl_u8(t133, t184, near3);
-  uint16x8_t t186 = vaddl_u8(q1, q7);
-  uint16x8_t t187 = vsubw_u8(t186, p6);
-  uint16x8_t t188 = vsubw_u8(t187, q0);
-  uint16x8_t total_15 = vaddq_u16(total_14, t188);
-  uint8x8_t t190 = vrshrn_n_u16(total_15, 4);
-  uint8x8_t t191 = vbsl_u8(t133, t190, near4);
-  uint16x8_t t192 = vaddl_u8(q2, q7);
-  uint16x8_t t193 = vsubw_u8(t192, p5);
-  uint16x8_t t194 = vsubw_u8(t193, q1);
-  uint16x8_t total_16 = vaddq_u16(total_15, t194);
-  uint8x8_t t196 = vrshrn_n_u16(total_16, 4);
-  uint8x8_t t197 = vbsl_u8(t133, t196, near5);
-  uint16x8_t t198 = vaddl_u8(q3, q7);
-  uint16x8_t t199 = vsubw_u8(t198, p4);
-  uint16x8_t t200 = vsubw_u8(t199, q2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t200);
-  uint8x8_t t202 = vrshrn_n_u16(total_17, 4);
-  uint16x8_t t203 = vaddl_u8(q4, q7);
-  uint16x8_t t204 = vsubw_u8(t203, p3);
-  uint16x8_t t205 = vsubw_u8(t204, q3);
-  uint16x8_t total_18 = vaddq_u16(total_17, t205);
-  uint8x8_t t207 = vrshrn_n_u16(total_18, 4);
-  uint16x8_t t208 = vaddl_u8(q5, q7);
-  uint16x8_t t209 = vsubw_u8(t208, p2);
-  uint16x8_t t210 = vsubw_u8(t209, q4);
-  uint16x8_t total_19 = vaddq_u16(total_18, t210);
-  uint8x8_t t212 = vrshrn_n_u16(total_19, 4);
-  uint16x8_t t213 = vaddl_u8(q6, q7);
-  uint16x8_t t214 = vsubw_u8(t213, p1);
-  uint16x8_t t215 = vsubw_u8(t214, q5);
-  uint16x8_t total_20 = vaddq_u16(total_19, t215);
-  uint8x8_t wide = vrshrn_n_u16(total_20, 4);
-  uint8x8_t t218 = vbsl_u8(t146, t145, p6);
-  uint8x8_t t219 = vbsl_u8(t146, t151, p5);
-  uint8x8_t t220 = vbsl_u8(t146, t156, p4);
-  uint8x8_t t221 = vbsl_u8(t146, t161, p3);
-  uint8x8_t t222 = vbsl_u8(t39, t167, p2);
-  uint8x8_t t223 = vbsl_u8(t39, t173, p1);
-  uint8x8_t t224 = vbsl_u8(t39, t179, p0);
-  uint8x8_t t225 = vbsl_u8(t39, t185, q0);
-  uint8x16_t r0 = vcombine_u8(t218, t222);
-  uint8x16_t r1 = vcombine_u8(t219, t223);
-  uint8x16_t r2 = vcombine_u8(t220, t224);
-  uint8x16_t r3 = vcombine_u8(t221, t225);
-  uint16x8_t t0_0 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
-  uint16x8_t t0_1 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
-  uint16x8_t t0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
-  uint16x8_t t0_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
-  uint32x4_t t1_0 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0, t0_2));
-  uint32x4_t t1_1 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0, t0_2));
-  uint32x4_t t1_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1, t0_3));
-  uint32x4_t t1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1, t0_3));
-  uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0, t1_2));
-  uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0, t1_2));
-  uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1, t1_3));
-  uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1, t1_3));
-  uint8x8_t row0 = vget_low_u8(c01);
-  uint8x8_t row1 = vget_high_u8(c01);
-  uint8x8_t row2 = vget_low_u8(c23);
-  uint8x8_t row3 = vget_high_u8(c23);
-  uint8x8_t row4 = vget_low_u8(c45);
-  uint8x8_t row5 = vget_high_u8(c45);
-  uint8x8_t row6 = vget_low_u8(c67);
-  uint8x8_t row7 = vget_high_u8(c67);
-  vst1_u8(&dst[-7], row0);
-  vst1_u8(&dst_row1[-7], row1);
-  vst1_u8(&dst_row2[-7], row2);
-  vst1_u8(&dst_row3[-7], row3);
-  vst1_u8(&dst_row4[-7], row4);
-  vst1_u8(&dst_row5[-7], row5);
-  vst1_u8(&dst_row6[-7], row6);
-  vst1_u8(&dst_row7[-7], row7);
-  uint8x8_t t226 = vbsl_u8(t39, t191, q1);
-  uint8x8_t t227 = vbsl_u8(t39, t197, q2);
-  uint8x8_t t228 = vbsl_u8(t146, t202, q3);
-  uint8x8_t t229 = vbsl_u8(t146, t207, q4);
-  uint8x16_t z = vcombine_u8(t226, t228);
-  uint8x16_t z_2 = vcombine_u8(t227, t229);
-  uint8x16_t z_3 = vzip1q_u8(z, z_2);
-  uint8x16_t z_4 = vzip2q_u8(z, z_2);
-  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  *(daedalus_any_u32 *)&dst[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst_row1[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst_row2[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst_row3[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst_row4[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst_row5[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst_row6[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst_row7[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
-  uint8x8_t t230 = vbsl_u8(t146, t212, q5);
-  uint8x8_t wide_2 = vbsl_u8(t146, wide, q6);
-  uint8x8_t z_7 = vzip1_u8(t230, wide_2);
-  uint8x8_t z_8 = vzip2_u8(t230, wide_2);
-  *(daedalus_any_u16 *)&dst[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-  *(daedalus_any_u16 *)&dst_row1[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-  *(daedalus_any_u16 *)&dst_row2[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-  *(daedalus_any_u16 *)&dst_row3[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-  *(daedalus_any_u16 *)&dst_row4[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-  *(daedalus_any_u16 *)&dst_row5[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-  *(daedalus_any_u16 *)&dst_row6[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-  *(daedalus_any_u16 *)&dst_row7[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+  uint8x8_t t223 = vbsl_u8(t39_2, t173_2, p1_2);
+  uint8x8_t t224 = vbsl_u8(t39_2, t179, p0_2);
+  uint8x8_t t225 = vbsl_u8(t39_2, t185_2, q0_2);
+  if (anywhere_2) {
+    uint8x16_t r0_3 = vcombine_u8(t218, t222);
+    uint8x16_t r1_3 = vcombine_u8(t219, t223);
+    uint8x16_t r2_3 = vcombine_u8(t220, t224);
+    uint8x16_t r3_3 = vcombine_u8(t221, t225);
+    uint16x8_t t0_0_5 = vreinterpretq_u16_u8(vtrn1q_u8(r0_3, r1_3));
+    uint16x8_t t0_1_5 = vreinterpretq_u16_u8(vtrn2q_u8(r0_3, r1_3));
+    uint16x8_t t0_2_5 = vreinterpretq_u16_u8(vtrn1q_u8(r2_3, r3_3));
+    uint16x8_t t0_3_5 = vreinterpretq_u16_u8(vtrn2q_u8(r2_3, r3_3));
+    uint32x4_t t1_0_5 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_5, t0_2_5));
+    uint32x4_t t1_1_5 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_5, t0_2_5));
+    uint32x4_t t1_2_5 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_5, t0_3_5));
+    uint32x4_t t1_3_5 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_5, t0_3_5));
+    uint8x16_t c01_3 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_5, t1_2_5));
+    uint8x16_t c45_3 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_5, t1_2_5));
+    uint8x16_t c23_3 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_5, t1_3_5));
+    uint8x16_t c67_3 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_5, t1_3_5));
+    uint8x8_t row0_5 = vget_low_u8(c01_3);
+    uint8x8_t row1_5 = vget_high_u8(c01_3);
+    uint8x8_t row2_5 = vget_low_u8(c23_3);
+    uint8x8_t row3_5 = vget_high_u8(c23_3);
+    uint8x8_t row4_5 = vget_low_u8(c45_3);
+    uint8x8_t row5_5 = vget_high_u8(c45_3);
+    uint8x8_t row6_5 = vget_low_u8(c67_3);
+    uint8x8_t row7_5 = vget_high_u8(c67_3);
+    vst1_u8(&dst[-7], row0_5);
+    vst1_u8(&dst_row1[-7], row1_5);
+    vst1_u8(&dst_row2[-7], row2_5);
+    vst1_u8(&dst_row3[-7], row3_5);
+    vst1_u8(&dst_row4[-7], row4_5);
+    vst1_u8(&dst_row5[-7], row5_5);
+    vst1_u8(&dst_row6[-7], row6_5);
+    vst1_u8(&dst_row7[-7], row7_5);
+  } else {
+    if (anywhere) {
+      uint8x16_t z = vcombine_u8(t222, t224);
+      uint8x16_t z_2 = vcombine_u8(t223, t225);
+      uint8x16_t z_3 = vzip1q_u8(z, z_2);
+      uint8x16_t z_4 = vzip2q_u8(z, z_2);
+      uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
+          vreinterpretq_u16_u8(z_4)));
+      uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
+          vreinterpretq_u16_u8(z_4)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+    } else {
+      uint8x8_t z_7 = vzip1_u8(t223, t224);
+      uint8x8_t z_8 = vzip2_u8(t223, t224);
+      *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
+      *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
+      *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
+      *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
+      *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
+      *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
+      *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
+      *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+      dst[0] = vget_lane_u8(t225, 0);
+      dst_row1[0] = vget_lane_u8(t225, 1);
+      dst_row2[0] = vget_lane_u8(t225, 2);
+      dst_row3[0] = vget_lane_u8(t225, 3);
+      dst_row4[0] = vget_lane_u8(t225, 4);
+      dst_row5[0] = vget_lane_u8(t225, 5);
+      dst_row6[0] = vget_lane_u8(t225, 6);
+      dst_row7[0] = vget_lane_u8(t225, 7);
+    }
+  }
+  uint8x8_t t226 = vbsl_u8(t39_2, t191_2, q1_2);
+  if (anywhere_2) {
+    uint8x16_t r0_4 = vcombine_u8(t224, t228);
+    uint8x16_t r1_4 = vcombine_u8(t225, t229);
+    uint8x16_t r2_4 = vcombine_u8(t226, t230);
+    uint8x16_t r3_4 = vcombine_u8(t227, wide_2);
+    uint16x8_t t0_0_6 = vreinterpretq_u16_u8(vtrn1q_u8(r0_4, r1_4));
+    uint16x8_t t0_1_6 = vreinterpretq_u16_u8(vtrn2q_u8(r0_4, r1_4));
+    uint16x8_t t0_2_6 = vreinterpretq_u16_u8(vtrn1q_u8(r2_4, r3_4));
+    uint16x8_t t0_3_6 = vreinterpretq_u16_u8(vtrn2q_u8(r2_4, r3_4));
+    uint32x4_t t1_0_6 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_6, t0_2_6));
+    uint32x4_t t1_1_6 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_6, t0_2_6));
+    uint32x4_t t1_2_6 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_6, t0_3_6));
+    uint32x4_t t1_3_6 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_6, t0_3_6));
+    uint8x16_t c01_4 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_6, t1_2_6));
+    uint8x16_t c45_4 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_6, t1_2_6));
+    uint8x16_t c23_4 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_6, t1_3_6));
+    uint8x16_t c67_4 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_6, t1_3_6));
+    uint8x8_t row0_6 = vget_low_u8(c01_4);
+    uint8x8_t row1_6 = vget_high_u8(c01_4);
+    uint8x8_t row2_6 = vget_low_u8(c23_4);
+    uint8x8_t row3_6 = vget_high_u8(c23_4);
+    uint8x8_t row4_6 = vget_low_u8(c45_4);
+    uint8x8_t row5_6 = vget_high_u8(c45_4);
+    uint8x8_t row6_6 = vget_low_u8(c67_4);
+    uint8x8_t row7_6 = vget_high_u8(c67_4);
+    vst1_u8(&dst[-1], row0_6);
+    vst1_u8(&dst_row1[-1], row1_6);
+    vst1_u8(&dst_row2[-1], row2_6);
+    vst1_u8(&dst_row3[-1], row3_6);
+    vst1_u8(&dst_row4[-1], row4_6);
+    vst1_u8(&dst_row5[-1], row5_6);
+    vst1_u8(&dst_row6[-1], row6_6);
+    vst1_u8(&dst_row7[-1], row7_6);
+  } else {
+    if (anywhere) {
+      uint8x16_t z_9 = vcombine_u8(t224, t226);
+      uint8x16_t z_10 = vcombine_u8(t225, t227);
+      uint8x16_t z_11 = vzip1q_u8(z_9, z_10);
+      uint8x16_t z_12 = vzip2q_u8(z_9, z_10);
+      uint8x16_t z_13 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_11),
+          vreinterpretq_u16_u8(z_12)));
+      uint8x16_t z_14 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_11),
+          vreinterpretq_u16_u8(z_12)));
+      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 0);
+      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 1);
+      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 2);
+      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 3);
+      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 0);
+      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 1);
+      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 2);
+      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 3);
+    } else {
+      uint8x8_t z_15 = vzip1_u8(t224, t225);
+      uint8x8_t z_16 = vzip2_u8(t224, t225);
+      *(daedalus_any_u16 *)&dst[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 0);
+      *(daedalus_any_u16 *)&dst_row1[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 1);
+      *(daedalus_any_u16 *)&dst_row2[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 2);
+      *(daedalus_any_u16 *)&dst_row3[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 3);
+      *(daedalus_any_u16 *)&dst_row4[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 0);
+      *(daedalus_any_u16 *)&dst_row5[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 1);
+      *(daedalus_any_u16 *)&dst_row6[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 2);
+      *(daedalus_any_u16 *)&dst_row7[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 3);
+      dst[1] = vget_lane_u8(t226, 0);
+      dst_row1[1] = vget_lane_u8(t226, 1);
+      dst_row2[1] = vget_lane_u8(t226, 2);
+      dst_row3[1] = vget_lane_u8(t226, 3);
+      dst_row4[1] = vget_lane_u8(t226, 4);
+      dst_row5[1] = vget_lane_u8(t226, 5);
+      dst_row6[1] = vget_lane_u8(t226, 6);
+      dst_row7[1] = vget_lane_u8(t226, 7);
+    }
+  }
 }
 
 void daedalus_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
@@ -388,7 +776,7 @@ void daedalus_vp9_lpf16_h__neon_full_branch_early(const daedalus_buffer *buffers
 #else
 
 /*
- * Class full, input hash 73c8c42eb0deaa62
+ * Class full, input hash 4b46dd23c66dbea3
  */
 static inline void one_item_vp9_lpf16_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -402,35 +790,75 @@ static inline void one_item_vp9_lpf16_h__neon_full_early(uint8_t *dst, ptrdiff_t
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  const uint8_t p0_lanes[8] = {dst[-1], dst_row1[-1], dst_row2[-1], dst_row3[-1], dst_row4[-1],
-      dst_row5[-1], dst_row6[-1], dst_row7[-1]};
-  uint8x8_t p0 = vld1_u8(p0_lanes);
-  const uint8_t p1_lanes[8] = {dst[-2], dst_row1[-2], dst_row2[-2], dst_row3[-2], dst_row4[-2],
-      dst_row5[-2], dst_row6[-2], dst_row7[-2]};
-  uint8x8_t p1 = vld1_u8(p1_lanes);
+  uint8x16_t row0 = vld1q_u8(&dst[-8]);
+  uint8x16_t row1 = vld1q_u8(&dst_row1[-8]);
+  uint8x16_t row2 = vld1q_u8(&dst_row2[-8]);
+  uint8x16_t row3 = vld1q_u8(&dst_row3[-8]);
+  uint8x16_t row4 = vld1q_u8(&dst_row4[-8]);
+  uint8x16_t row5 = vld1q_u8(&dst_row5[-8]);
+  uint8x16_t row6 = vld1q_u8(&dst_row6[-8]);
+  uint8x16_t row7 = vld1q_u8(&dst_row7[-8]);
+  uint8x16_t t0_0 = vtrn1q_u8(row0, row1);
+  uint8x16_t t0_1 = vtrn2q_u8(row0, row1);
+  uint8x16_t t0_2 = vtrn1q_u8(row2, row3);
+  uint8x16_t t0_3 = vtrn2q_u8(row2, row3);
+  uint8x16_t t0_4 = vtrn1q_u8(row4, row5);
+  uint8x16_t t0_5 = vtrn2q_u8(row4, row5);
+  uint8x16_t t0_6 = vtrn1q_u8(row6, row7);
+  uint8x16_t t0_7 = vtrn2q_u8(row6, row7);
+  uint8x16_t t1_0 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0),
+      vreinterpretq_u16_u8(t0_2)));
+  uint8x16_t t1_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0),
+      vreinterpretq_u16_u8(t0_2)));
+  uint8x16_t t1_1 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1),
+      vreinterpretq_u16_u8(t0_3)));
+  uint8x16_t t1_3 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1),
+      vreinterpretq_u16_u8(t0_3)));
+  uint8x16_t t1_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4),
+      vreinterpretq_u16_u8(t0_6)));
+  uint8x16_t t1_6 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4),
+      vreinterpretq_u16_u8(t0_6)));
+  uint8x16_t t1_5 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5),
+      vreinterpretq_u16_u8(t0_7)));
+  uint8x16_t t1_7 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5),
+      vreinterpretq_u16_u8(t0_7)));
+  uint8x16_t c = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0),
+      vreinterpretq_u32_u8(t1_4)));
+  uint8x16_t c_2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1),
+      vreinterpretq_u32_u8(t1_5)));
+  uint8x16_t c_3 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2),
+      vreinterpretq_u32_u8(t1_6)));
+  uint8x16_t c_4 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3),
+      vreinterpretq_u32_u8(t1_7)));
+  uint8x16_t c_5 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0),
+      vreinterpretq_u32_u8(t1_4)));
+  uint8x16_t c_6 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1),
+      vreinterpretq_u32_u8(t1_5)));
+  uint8x16_t c_7 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2),
+      vreinterpretq_u32_u8(t1_6)));
+  uint8x16_t c_8 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3),
+      vreinterpretq_u32_u8(t1_7)));
+  uint8x8_t p7 = vget_low_u8(c);
+  uint8x8_t p6 = vget_low_u8(c_2);
+  uint8x8_t p5 = vget_low_u8(c_3);
+  uint8x8_t p4 = vget_low_u8(c_4);
+  uint8x8_t p3 = vget_low_u8(c_5);
+  uint8x8_t p2 = vget_low_u8(c_6);
+  uint8x8_t p1 = vget_low_u8(c_7);
+  uint8x8_t p0 = vget_low_u8(c_8);
+  uint8x8_t q0 = vget_high_u8(c);
+  uint8x8_t q1 = vget_high_u8(c_2);
+  uint8x8_t q2 = vget_high_u8(c_3);
+  uint8x8_t q3 = vget_high_u8(c_4);
+  uint8x8_t q4 = vget_high_u8(c_5);
+  uint8x8_t q5 = vget_high_u8(c_6);
+  uint8x8_t q6 = vget_high_u8(c_7);
+  uint8x8_t q7 = vget_high_u8(c_8);
   uint8x8_t steps0 = vabd_u8(p1, p0);
-  const uint8_t p2_lanes[8] = {dst[-3], dst_row1[-3], dst_row2[-3], dst_row3[-3], dst_row4[-3],
-      dst_row5[-3], dst_row6[-3], dst_row7[-3]};
-  uint8x8_t p2 = vld1_u8(p2_lanes);
   uint8x8_t steps1 = vabd_u8(p2, p1);
-  const uint8_t p3_lanes[8] = {dst[-4], dst_row1[-4], dst_row2[-4], dst_row3[-4], dst_row4[-4],
-      dst_row5[-4], dst_row6[-4], dst_row7[-4]};
-  uint8x8_t p3 = vld1_u8(p3_lanes);
   uint8x8_t steps2 = vabd_u8(p3, p2);
-  const uint8_t q0_lanes[8] = {dst[0], dst_row1[0], dst_row2[0], dst_row3[0], dst_row4[0],
-      dst_row5[0], dst_row6[0], dst_row7[0]};
-  uint8x8_t q0 = vld1_u8(q0_lanes);
-  const uint8_t q1_lanes[8] = {dst[1], dst_row1[1], dst_row2[1], dst_row3[1], dst_row4[1],
-      dst_row5[1], dst_row6[1], dst_row7[1]};
-  uint8x8_t q1 = vld1_u8(q1_lanes);
   uint8x8_t steps3 = vabd_u8(q1, q0);
-  const uint8_t q2_lanes[8] = {dst[2], dst_row1[2], dst_row2[2], dst_row3[2], dst_row4[2],
-      dst_row5[2], dst_row6[2], dst_row7[2]};
-  uint8x8_t q2 = vld1_u8(q2_lanes);
   uint8x8_t steps4 = vabd_u8(q2, q1);
-  const uint8_t q3_lanes[8] = {dst[3], dst_row1[3], dst_row2[3], dst_row3[3], dst_row4[3],
-      dst_row5[3], dst_row6[3], dst_row7[3]};
-  uint8x8_t q3 = vld1_u8(q3_lanes);
   uint8x8_t steps5 = vabd_u8(q3, q2);
   uint8x8_t t26 = vmax_u8(steps0, steps1);
   uint8x8_t t27 = vmax_u8(t26, steps2);
@@ -522,37 +950,13 @@ static inline void one_item_vp9_lpf16_h__neon_full_early(uint8_t *dst, ptrdiff_t
   uint16x8_t total_6 = vaddq_u16(total_5, t113);
   uint8x8_t t115 = vrshrn_n_u16(total_6, 3);
   uint8x8_t near5 = vbsl_u8(t69, t115, q2);
-  const uint8_t p4_lanes[8] = {dst[-5], dst_row1[-5], dst_row2[-5], dst_row3[-5], dst_row4[-5],
-      dst_row5[-5], dst_row6[-5], dst_row7[-5]};
-  uint8x8_t p4 = vld1_u8(p4_lanes);
   uint8x8_t t117 = vabd_u8(p4, p0);
-  const uint8_t p5_lanes[8] = {dst[-6], dst_row1[-6], dst_row2[-6], dst_row3[-6], dst_row4[-6],
-      dst_row5[-6], dst_row6[-6], dst_row7[-6]};
-  uint8x8_t p5 = vld1_u8(p5_lanes);
   uint8x8_t t118 = vabd_u8(p5, p0);
-  const uint8_t p6_lanes[8] = {dst[-7], dst_row1[-7], dst_row2[-7], dst_row3[-7], dst_row4[-7],
-      dst_row5[-7], dst_row6[-7], dst_row7[-7]};
-  uint8x8_t p6 = vld1_u8(p6_lanes);
   uint8x8_t t119 = vabd_u8(p6, p0);
-  const uint8_t p7_lanes[8] = {dst[-8], dst_row1[-8], dst_row2[-8], dst_row3[-8], dst_row4[-8],
-      dst_row5[-8], dst_row6[-8], dst_row7[-8]};
-  uint8x8_t p7 = vld1_u8(p7_lanes);
   uint8x8_t t120 = vabd_u8(p7, p0);
-  const uint8_t q4_lanes[8] = {dst[4], dst_row1[4], dst_row2[4], dst_row3[4], dst_row4[4],
-      dst_row5[4], dst_row6[4], dst_row7[4]};
-  uint8x8_t q4 = vld1_u8(q4_lanes);
   uint8x8_t t121 = vabd_u8(q4, q0);
-  const uint8_t q5_lanes[8] = {dst[5], dst_row1[5], dst_row2[5], dst_row3[5], dst_row4[5],
-      dst_row5[5], dst_row6[5], dst_row7[5]};
-  uint8x8_t q5 = vld1_u8(q5_lanes);
   uint8x8_t t122 = vabd_u8(q5, q0);
-  const uint8_t q6_lanes[8] = {dst[6], dst_row1[6], dst_row2[6], dst_row3[6], dst_row4[6],
-      dst_row5[6], dst_row6[6], dst_row7[6]};
-  uint8x8_t q6 = vld1_u8(q6_lanes);
   uint8x8_t t123 = vabd_u8(q6, q0);
-  const uint8_t q7_lanes[8] = {dst[7], dst_row1[7], dst_row2[7], dst_row3[7], dst_row4[7],
-      dst_row5[7], dst_row6[7], dst_row7[7]};
-  uint8x8_t q7 = vld1_u8(q7_lanes);
   uint8x8_t t124 = vabd_u8(q7, q0);
   uint8x8_t t125 = vmax_u8(t117, t118);
   uint8x8_t t126 = vmax_u8(t125, t119);
@@ -658,66 +1062,72 @@ static inline void one_item_vp9_lpf16_h__neon_full_early(uint8_t *dst, ptrdiff_t
   uint8x16_t r1 = vcombine_u8(t219, t223);
   uint8x16_t r2 = vcombine_u8(t220, t224);
   uint8x16_t r3 = vcombine_u8(t221, t225);
-  uint16x8_t t0_0 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
-  uint16x8_t t0_1 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
-  uint16x8_t t0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
-  uint16x8_t t0_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
-  uint32x4_t t1_0 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0, t0_2));
-  uint32x4_t t1_1 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0, t0_2));
-  uint32x4_t t1_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1, t0_3));
-  uint32x4_t t1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1, t0_3));
-  uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0, t1_2));
-  uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0, t1_2));
-  uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1, t1_3));
-  uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1, t1_3));
-  uint8x8_t row0 = vget_low_u8(c01);
-  uint8x8_t row1 = vget_high_u8(c01);
-  uint8x8_t row2 = vget_low_u8(c23);
-  uint8x8_t row3 = vget_high_u8(c23);
-  uint8x8_t row4 = vget_low_u8(c45);
-  uint8x8_t row5 = vget_high_u8(c45);
-  uint8x8_t row6 = vget_low_u8(c67);
-  uint8x8_t row7 = vget_high_u8(c67);
-  vst1_u8(&dst[-7], row0);
-  vst1_u8(&dst_row1[-7], row1);
-  vst1_u8(&dst_row2[-7], row2);
-  vst1_u8(&dst_row3[-7], row3);
-  vst1_u8(&dst_row4[-7], row4);
-  vst1_u8(&dst_row5[-7], row5);
-  vst1_u8(&dst_row6[-7], row6);
-  vst1_u8(&dst_row7[-7], row7);
+  uint16x8_t t0_0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
+  uint16x8_t t0_1_2 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
+  uint16x8_t t0_2_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
+  uint16x8_t t0_3_2 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
+  uint32x4_t t1_0_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_2, t0_2_2));
+  uint32x4_t t1_1_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_2, t0_2_2));
+  uint32x4_t t1_2_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_2, t0_3_2));
+  uint32x4_t t1_3_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_2, t0_3_2));
+  uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_2, t1_2_2));
+  uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_2, t1_2_2));
+  uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_2, t1_3_2));
+  uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_2, t1_3_2));
+  uint8x8_t row0_2 = vget_low_u8(c01);
+  uint8x8_t row1_2 = vget_high_u8(c01);
+  uint8x8_t row2_2 = vget_low_u8(c23);
+  uint8x8_t row3_2 = vget_high_u8(c23);
+  uint8x8_t row4_2 = vget_low_u8(c45);
+  uint8x8_t row5_2 = vget_high_u8(c45);
+  uint8x8_t row6_2 = vget_low_u8(c67);
+  uint8x8_t row7_2 = vget_high_u8(c67);
+  vst1_u8(&dst[-7], row0_2);
+  vst1_u8(&dst_row1[-7], row1_2);
+  vst1_u8(&dst_row2[-7], row2_2);
+  vst1_u8(&dst_row3[-7], row3_2);
+  vst1_u8(&dst_row4[-7], row4_2);
+  vst1_u8(&dst_row5[-7], row5_2);
+  vst1_u8(&dst_row6[-7], row6_2);
+  vst1_u8(&dst_row7[-7], row7_2);
   uint8x8_t t226 = vbsl_u8(t39, t191, q1);
   uint8x8_t t227 = vbsl_u8(t39, t197, q2);
   uint8x8_t t228 = vbsl_u8(t146, t202, q3);
   uint8x8_t t229 = vbsl_u8(t146, t207, q4);
-  uint8x16_t z = vcombine_u8(t226, t228);
-  uint8x16_t z_2 = vcombine_u8(t227, t229);
-  uint8x16_t z_3 = vzip1q_u8(z, z_2);
-  uint8x16_t z_4 = vzip2q_u8(z, z_2);
-  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  *(daedalus_any_u32 *)&dst[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst_row1[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst_row2[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst_row3[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst_row4[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst_row5[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst_row6[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst_row7[1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
   uint8x8_t t230 = vbsl_u8(t146, t212, q5);
   uint8x8_t wide_2 = vbsl_u8(t146, wide, q6);
-  uint8x8_t z_7 = vzip1_u8(t230, wide_2);
-  uint8x8_t z_8 = vzip2_u8(t230, wide_2);
-  *(daedalus_any_u16 *)&dst[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-  *(daedalus_any_u16 *)&dst_row1[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-  *(daedalus_any_u16 *)&dst_row2[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-  *(daedalus_any_u16 *)&dst_row3[5] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-  *(daedalus_any_u16 *)&dst_row4[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-  *(daedalus_any_u16 *)&dst_row5[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-  *(daedalus_any_u16 *)&dst_row6[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-  *(daedalus_any_u16 *)&dst_row7[5] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+  uint8x16_t r0_2 = vcombine_u8(t224, t228);
+  uint8x16_t r1_2 = vcombine_u8(t225, t229);
+  uint8x16_t r2_2 = vcombine_u8(t226, t230);
+  uint8x16_t r3_2 = vcombine_u8(t227, wide_2);
+  uint16x8_t t0_0_3 = vreinterpretq_u16_u8(vtrn1q_u8(r0_2, r1_2));
+  uint16x8_t t0_1_3 = vreinterpretq_u16_u8(vtrn2q_u8(r0_2, r1_2));
+  uint16x8_t t0_2_3 = vreinterpretq_u16_u8(vtrn1q_u8(r2_2, r3_2));
+  uint16x8_t t0_3_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2_2, r3_2));
+  uint32x4_t t1_0_3 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_3, t0_2_3));
+  uint32x4_t t1_1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_3, t0_2_3));
+  uint32x4_t t1_2_3 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_3, t0_3_3));
+  uint32x4_t t1_3_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_3, t0_3_3));
+  uint8x16_t c01_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_3, t1_2_3));
+  uint8x16_t c45_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_3, t1_2_3));
+  uint8x16_t c23_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_3, t1_3_3));
+  uint8x16_t c67_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_3, t1_3_3));
+  uint8x8_t row0_3 = vget_low_u8(c01_2);
+  uint8x8_t row1_3 = vget_high_u8(c01_2);
+  uint8x8_t row2_3 = vget_low_u8(c23_2);
+  uint8x8_t row3_3 = vget_high_u8(c23_2);
+  uint8x8_t row4_3 = vget_low_u8(c45_2);
+  uint8x8_t row5_3 = vget_high_u8(c45_2);
+  uint8x8_t row6_3 = vget_low_u8(c67_2);
+  uint8x8_t row7_3 = vget_high_u8(c67_2);
+  vst1_u8(&dst[-1], row0_3);
+  vst1_u8(&dst_row1[-1], row1_3);
+  vst1_u8(&dst_row2[-1], row2_3);
+  vst1_u8(&dst_row3[-1], row3_3);
+  vst1_u8(&dst_row4[-1], row4_3);
+  vst1_u8(&dst_row5[-1], row5_3);
+  vst1_u8(&dst_row6[-1], row6_3);
+  vst1_u8(&dst_row7[-1], row7_3);
 }
 
 void daedalus_item_vp9_lpf16_h__neon_full_early(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,

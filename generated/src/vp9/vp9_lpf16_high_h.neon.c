@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 5eb140fd13209579
+ * Class full, input hash 3a5195a514726e21
  */
-static inline void one_item_vp9_lpf16_high_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
+static inline void one_item_vp9_lpf16_high_h__neon_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
   uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
@@ -26,83 +26,485 @@ static inline void one_item_vp9_lpf16_high_h__neon_full_early(uint16_t *dst, ptr
   uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
   uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  static const int16_t multipliers16_values[8] = {2, 3, 7, 0, 0, 0, 0, 0};
+  static const int16_t multipliers16_values[8] = {2, 7, 3, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t5 = bits - 8;
+  int32_t t5_2 = bits - 8;
   int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
-  const uint16_t p0_lanes[8] = {((uint16_t *)(dst))[-1], ((uint16_t *)(dst_row1))[-1],
-      ((uint16_t *)(dst_row2))[-1], ((uint16_t *)(dst_row3))[-1], ((uint16_t *)(dst_row4))[-1],
-      ((uint16_t *)(dst_row5))[-1], ((uint16_t *)(dst_row6))[-1], ((uint16_t *)(dst_row7))[-1]};
-  uint16x8_t p0 = vld1q_u16(p0_lanes);
-  const uint16_t p1_lanes[8] = {((uint16_t *)(dst))[-2], ((uint16_t *)(dst_row1))[-2],
-      ((uint16_t *)(dst_row2))[-2], ((uint16_t *)(dst_row3))[-2], ((uint16_t *)(dst_row4))[-2],
-      ((uint16_t *)(dst_row5))[-2], ((uint16_t *)(dst_row6))[-2], ((uint16_t *)(dst_row7))[-2]};
-  uint16x8_t p1 = vld1q_u16(p1_lanes);
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  const uint16_t p2_lanes[8] = {((uint16_t *)(dst))[-3], ((uint16_t *)(dst_row1))[-3],
-      ((uint16_t *)(dst_row2))[-3], ((uint16_t *)(dst_row3))[-3], ((uint16_t *)(dst_row4))[-3],
-      ((uint16_t *)(dst_row5))[-3], ((uint16_t *)(dst_row6))[-3], ((uint16_t *)(dst_row7))[-3]};
-  uint16x8_t p2 = vld1q_u16(p2_lanes);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  const uint16_t p3_lanes[8] = {((uint16_t *)(dst))[-4], ((uint16_t *)(dst_row1))[-4],
-      ((uint16_t *)(dst_row2))[-4], ((uint16_t *)(dst_row3))[-4], ((uint16_t *)(dst_row4))[-4],
-      ((uint16_t *)(dst_row5))[-4], ((uint16_t *)(dst_row6))[-4], ((uint16_t *)(dst_row7))[-4]};
-  uint16x8_t p3 = vld1q_u16(p3_lanes);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  const uint16_t q0_lanes[8] = {((uint16_t *)(dst))[0], ((uint16_t *)(dst_row1))[0],
-      ((uint16_t *)(dst_row2))[0], ((uint16_t *)(dst_row3))[0], ((uint16_t *)(dst_row4))[0],
-      ((uint16_t *)(dst_row5))[0], ((uint16_t *)(dst_row6))[0], ((uint16_t *)(dst_row7))[0]};
-  uint16x8_t q0 = vld1q_u16(q0_lanes);
-  const uint16_t q1_lanes[8] = {((uint16_t *)(dst))[1], ((uint16_t *)(dst_row1))[1],
-      ((uint16_t *)(dst_row2))[1], ((uint16_t *)(dst_row3))[1], ((uint16_t *)(dst_row4))[1],
-      ((uint16_t *)(dst_row5))[1], ((uint16_t *)(dst_row6))[1], ((uint16_t *)(dst_row7))[1]};
-  uint16x8_t q1 = vld1q_u16(q1_lanes);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  const uint16_t q2_lanes[8] = {((uint16_t *)(dst))[2], ((uint16_t *)(dst_row1))[2],
-      ((uint16_t *)(dst_row2))[2], ((uint16_t *)(dst_row3))[2], ((uint16_t *)(dst_row4))[2],
-      ((uint16_t *)(dst_row5))[2], ((uint16_t *)(dst_row6))[2], ((uint16_t *)(dst_row7))[2]};
-  uint16x8_t q2 = vld1q_u16(q2_lanes);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  const uint16_t q3_lanes[8] = {((uint16_t *)(dst))[3], ((uint16_t *)(dst_row1))[3],
-      ((uint16_t *)(dst_row2))[3], ((uint16_t *)(dst_row3))[3], ((uint16_t *)(dst_row4))[3],
-      ((uint16_t *)(dst_row5))[3], ((uint16_t *)(dst_row6))[3], ((uint16_t *)(dst_row7))[3]};
-  uint16x8_t q3 = vld1q_u16(q3_lanes);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t36 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t37 = vmaxq_u16(t36, steps2);
-  uint16x8_t t38 = vmaxq_u16(t37, steps3);
-  uint16x8_t t39 = vmaxq_u16(t38, steps4);
-  uint16x8_t t40 = vmaxq_u16(t39, steps5);
-  uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t41 = vcgeq_u16(limit_3, t40);
-  uint16x8_t t42 = vabdq_u16(p0, q0);
-  uint16x8_t t45 = vabdq_u16(p1, q1);
-  uint16x8_t t46 = vshrq_n_u16(t45, 1);
-  int16x8_t t47 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t46), vreinterpretq_s16_u16(t42),
+  int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
+  int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
+  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+  uint16x8_t row0_5 = vld1q_u16(&((uint16_t *)(dst))[-8]);
+  uint16x8_t row1_5 = vld1q_u16(&((uint16_t *)(dst_row1))[-8]);
+  uint16x8_t row2_5 = vld1q_u16(&((uint16_t *)(dst_row2))[-8]);
+  uint16x8_t row3_5 = vld1q_u16(&((uint16_t *)(dst_row3))[-8]);
+  uint16x8_t row4_5 = vld1q_u16(&((uint16_t *)(dst_row4))[-8]);
+  uint16x8_t row5_5 = vld1q_u16(&((uint16_t *)(dst_row5))[-8]);
+  uint16x8_t row6_5 = vld1q_u16(&((uint16_t *)(dst_row6))[-8]);
+  uint16x8_t row7_5 = vld1q_u16(&((uint16_t *)(dst_row7))[-8]);
+  uint16x8_t t0_0_5 = vtrn1q_u16(row0_5, row1_5);
+  uint16x8_t t0_1_5 = vtrn2q_u16(row0_5, row1_5);
+  uint16x8_t t0_2_5 = vtrn1q_u16(row2_5, row3_5);
+  uint16x8_t t0_3_5 = vtrn2q_u16(row2_5, row3_5);
+  uint16x8_t t0_4_5 = vtrn1q_u16(row4_5, row5_5);
+  uint16x8_t t0_5_5 = vtrn2q_u16(row4_5, row5_5);
+  uint16x8_t t0_6_5 = vtrn1q_u16(row6_5, row7_5);
+  uint16x8_t t0_7_5 = vtrn2q_u16(row6_5, row7_5);
+  uint16x8_t t1_0_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_5),
+      vreinterpretq_u32_u16(t0_2_5)));
+  uint16x8_t t1_2_5 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_5),
+      vreinterpretq_u32_u16(t0_2_5)));
+  uint16x8_t t1_1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_5),
+      vreinterpretq_u32_u16(t0_3_5)));
+  uint16x8_t t1_3_5 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_5),
+      vreinterpretq_u32_u16(t0_3_5)));
+  uint16x8_t t1_4_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_5),
+      vreinterpretq_u32_u16(t0_6_5)));
+  uint16x8_t t1_6_5 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_5),
+      vreinterpretq_u32_u16(t0_6_5)));
+  uint16x8_t t1_5_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_5),
+      vreinterpretq_u32_u16(t0_7_5)));
+  uint16x8_t t1_7_5 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_5),
+      vreinterpretq_u32_u16(t0_7_5)));
+  uint16x8_t p7_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_5),
+      vreinterpretq_u64_u16(t1_4_5)));
+  uint16x8_t p6_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_5),
+      vreinterpretq_u64_u16(t1_5_5)));
+  uint16x8_t p5_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_5),
+      vreinterpretq_u64_u16(t1_6_5)));
+  uint16x8_t p4_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_5),
+      vreinterpretq_u64_u16(t1_7_5)));
+  uint16x8_t p3_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_5),
+      vreinterpretq_u64_u16(t1_4_5)));
+  uint16x8_t p2_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_5),
+      vreinterpretq_u64_u16(t1_5_5)));
+  uint16x8_t p1_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_5),
+      vreinterpretq_u64_u16(t1_6_5)));
+  uint16x8_t p0_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_5),
+      vreinterpretq_u64_u16(t1_7_5)));
+  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
+  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
+  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
+  uint16x8_t row0_6 = vld1q_u16(&((uint16_t *)(dst))[0]);
+  uint16x8_t row1_6 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
+  uint16x8_t row2_6 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
+  uint16x8_t row3_6 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
+  uint16x8_t row4_6 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
+  uint16x8_t row5_6 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
+  uint16x8_t row6_6 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
+  uint16x8_t row7_6 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
+  uint16x8_t t0_0_6 = vtrn1q_u16(row0_6, row1_6);
+  uint16x8_t t0_1_6 = vtrn2q_u16(row0_6, row1_6);
+  uint16x8_t t0_2_6 = vtrn1q_u16(row2_6, row3_6);
+  uint16x8_t t0_3_6 = vtrn2q_u16(row2_6, row3_6);
+  uint16x8_t t0_4_6 = vtrn1q_u16(row4_6, row5_6);
+  uint16x8_t t0_5_6 = vtrn2q_u16(row4_6, row5_6);
+  uint16x8_t t0_6_6 = vtrn1q_u16(row6_6, row7_6);
+  uint16x8_t t0_7_6 = vtrn2q_u16(row6_6, row7_6);
+  uint16x8_t t1_0_6 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_6),
+      vreinterpretq_u32_u16(t0_2_6)));
+  uint16x8_t t1_2_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_6),
+      vreinterpretq_u32_u16(t0_2_6)));
+  uint16x8_t t1_1_6 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_6),
+      vreinterpretq_u32_u16(t0_3_6)));
+  uint16x8_t t1_3_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_6),
+      vreinterpretq_u32_u16(t0_3_6)));
+  uint16x8_t t1_4_6 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_6),
+      vreinterpretq_u32_u16(t0_6_6)));
+  uint16x8_t t1_6_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_6),
+      vreinterpretq_u32_u16(t0_6_6)));
+  uint16x8_t t1_5_6 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_6),
+      vreinterpretq_u32_u16(t0_7_6)));
+  uint16x8_t t1_7_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_6),
+      vreinterpretq_u32_u16(t0_7_6)));
+  uint16x8_t q0_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_6),
+      vreinterpretq_u64_u16(t1_4_6)));
+  uint16x8_t q1_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_6),
+      vreinterpretq_u64_u16(t1_5_6)));
+  uint16x8_t q2_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_6),
+      vreinterpretq_u64_u16(t1_6_6)));
+  uint16x8_t q3_2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_6),
+      vreinterpretq_u64_u16(t1_7_6)));
+  uint16x8_t q4_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_6),
+      vreinterpretq_u64_u16(t1_4_6)));
+  uint16x8_t q5_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_6),
+      vreinterpretq_u64_u16(t1_5_6)));
+  uint16x8_t q6_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_6),
+      vreinterpretq_u64_u16(t1_6_6)));
+  uint16x8_t q7_2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_6),
+      vreinterpretq_u64_u16(t1_7_6)));
+  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
+  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
+  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
+  uint16x8_t t36_2 = vmaxq_u16(steps0_2, steps1_2);
+  uint16x8_t t37_2 = vmaxq_u16(t36_2, steps2_2);
+  uint16x8_t t38_2 = vmaxq_u16(t37_2, steps3_2);
+  uint16x8_t t39_2 = vmaxq_u16(t38_2, steps4_2);
+  uint16x8_t t40_2 = vmaxq_u16(t39_2, steps5_2);
+  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_4));
+  uint16x8_t t41_2 = vcgeq_u16(limit_5, t40_2);
+  uint16x8_t t42_2 = vabdq_u16(p0_2, q0_2);
+  uint16x8_t t45_2 = vabdq_u16(p1_2, q1_2);
+  uint16x8_t t46_2 = vshrq_n_u16(t45_2, 1);
+  int16x8_t t47_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t46_2), vreinterpretq_s16_u16(t42_2),
       multipliers16, 0);
-  uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t48 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t47));
-  uint16x8_t t49 = vandq_u16(t41, t48);
-  uint8x8_t t49_2 = vmovn_u16(t49);
-  if (!((vget_lane_u64(vreinterpret_u64_u8(t49_2), 0)) != 0)) {
+  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_4));
+  uint16x8_t t48_2 = vcgeq_u16(blimit_5, vreinterpretq_u16_s16(t47_2));
+  uint16x8_t t49_2 = vandq_u16(t41_2, t48_2);
+  uint8x8_t t49_3 = vmovn_u16(t49_2);
+  if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
     return;
   }
-  uint16x8_t t50 = vmaxq_u16(steps0, steps3);
+  uint16x8_t t77_2 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+  uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
+  uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
+  uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
+  uint16x8_t t79_2 = vmaxq_u16(t78_2, t74_2);
+  uint16x8_t t80_2 = vmaxq_u16(t79_2, steps3_2);
+  uint16x8_t t75_2 = vabdq_u16(q2_2, q0_2);
+  uint16x8_t t81_2 = vmaxq_u16(t80_2, t75_2);
+  uint16x8_t t76_2 = vabdq_u16(q3_2, q0_2);
+  uint16x8_t t82_2 = vmaxq_u16(t81_2, t76_2);
+  uint16x8_t t83 = vcgeq_u16(t77_2, t82_2);
+  if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) | vgetq_lane_u64(vreinterpretq_u64_u16(t83),
+      1)) != 0) {
+    int32_t t5 = bits - 8;
+    int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
+    int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+    uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-8]);
+    uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-8]);
+    uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-8]);
+    uint16x8_t row3 = vld1q_u16(&((uint16_t *)(dst_row3))[-8]);
+    uint16x8_t row4 = vld1q_u16(&((uint16_t *)(dst_row4))[-8]);
+    uint16x8_t row5 = vld1q_u16(&((uint16_t *)(dst_row5))[-8]);
+    uint16x8_t row6 = vld1q_u16(&((uint16_t *)(dst_row6))[-8]);
+    uint16x8_t row7 = vld1q_u16(&((uint16_t *)(dst_row7))[-8]);
+    uint16x8_t t0_0 = vtrn1q_u16(row0, row1);
+    uint16x8_t t0_1 = vtrn2q_u16(row0, row1);
+    uint16x8_t t0_2 = vtrn1q_u16(row2, row3);
+    uint16x8_t t0_3 = vtrn2q_u16(row2, row3);
+    uint16x8_t t0_4 = vtrn1q_u16(row4, row5);
+    uint16x8_t t0_5 = vtrn2q_u16(row4, row5);
+    uint16x8_t t0_6 = vtrn1q_u16(row6, row7);
+    uint16x8_t t0_7 = vtrn2q_u16(row6, row7);
+    uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
+        vreinterpretq_u32_u16(t0_2)));
+    uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
+        vreinterpretq_u32_u16(t0_2)));
+    uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
+        vreinterpretq_u32_u16(t0_3)));
+    uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
+        vreinterpretq_u32_u16(t0_3)));
+    uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
+        vreinterpretq_u32_u16(t0_6)));
+    uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
+        vreinterpretq_u32_u16(t0_6)));
+    uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
+        vreinterpretq_u32_u16(t0_7)));
+    uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
+        vreinterpretq_u32_u16(t0_7)));
+    uint16x8_t p7 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
+        vreinterpretq_u64_u16(t1_4)));
+    uint16x8_t p6 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
+        vreinterpretq_u64_u16(t1_5)));
+    uint16x8_t p5 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
+        vreinterpretq_u64_u16(t1_6)));
+    uint16x8_t p4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
+        vreinterpretq_u64_u16(t1_7)));
+    uint16x8_t p3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
+        vreinterpretq_u64_u16(t1_4)));
+    uint16x8_t p2 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
+        vreinterpretq_u64_u16(t1_5)));
+    uint16x8_t p1 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
+        vreinterpretq_u64_u16(t1_6)));
+    uint16x8_t p0 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
+        vreinterpretq_u64_u16(t1_7)));
+    uint16x8_t steps0 = vabdq_u16(p1, p0);
+    uint16x8_t steps1 = vabdq_u16(p2, p1);
+    uint16x8_t steps2 = vabdq_u16(p3, p2);
+    uint16x8_t row0_2 = vld1q_u16(&((uint16_t *)(dst))[0]);
+    uint16x8_t row1_2 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
+    uint16x8_t row2_2 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
+    uint16x8_t row3_2 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
+    uint16x8_t row4_2 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
+    uint16x8_t row5_2 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
+    uint16x8_t row6_2 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
+    uint16x8_t row7_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
+    uint16x8_t t0_0_2 = vtrn1q_u16(row0_2, row1_2);
+    uint16x8_t t0_1_2 = vtrn2q_u16(row0_2, row1_2);
+    uint16x8_t t0_2_2 = vtrn1q_u16(row2_2, row3_2);
+    uint16x8_t t0_3_2 = vtrn2q_u16(row2_2, row3_2);
+    uint16x8_t t0_4_2 = vtrn1q_u16(row4_2, row5_2);
+    uint16x8_t t0_5_2 = vtrn2q_u16(row4_2, row5_2);
+    uint16x8_t t0_6_2 = vtrn1q_u16(row6_2, row7_2);
+    uint16x8_t t0_7_2 = vtrn2q_u16(row6_2, row7_2);
+    uint16x8_t t1_0_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_2),
+        vreinterpretq_u32_u16(t0_2_2)));
+    uint16x8_t t1_2_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_2),
+        vreinterpretq_u32_u16(t0_2_2)));
+    uint16x8_t t1_1_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_2),
+        vreinterpretq_u32_u16(t0_3_2)));
+    uint16x8_t t1_3_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_2),
+        vreinterpretq_u32_u16(t0_3_2)));
+    uint16x8_t t1_4_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_2),
+        vreinterpretq_u32_u16(t0_6_2)));
+    uint16x8_t t1_6_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_2),
+        vreinterpretq_u32_u16(t0_6_2)));
+    uint16x8_t t1_5_2 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_2),
+        vreinterpretq_u32_u16(t0_7_2)));
+    uint16x8_t t1_7_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_2),
+        vreinterpretq_u32_u16(t0_7_2)));
+    uint16x8_t q0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_2),
+        vreinterpretq_u64_u16(t1_4_2)));
+    uint16x8_t q1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_2),
+        vreinterpretq_u64_u16(t1_5_2)));
+    uint16x8_t q2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_2),
+        vreinterpretq_u64_u16(t1_6_2)));
+    uint16x8_t q3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_2),
+        vreinterpretq_u64_u16(t1_7_2)));
+    uint16x8_t q4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_2),
+        vreinterpretq_u64_u16(t1_4_2)));
+    uint16x8_t q5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_2),
+        vreinterpretq_u64_u16(t1_5_2)));
+    uint16x8_t q6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_2),
+        vreinterpretq_u64_u16(t1_6_2)));
+    uint16x8_t q7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_2),
+        vreinterpretq_u64_u16(t1_7_2)));
+    uint16x8_t steps3 = vabdq_u16(q1, q0);
+    uint16x8_t steps4 = vabdq_u16(q2, q1);
+    uint16x8_t steps5 = vabdq_u16(q3, q2);
+    uint16x8_t t36 = vmaxq_u16(steps0, steps1);
+    uint16x8_t t37 = vmaxq_u16(t36, steps2);
+    uint16x8_t t38 = vmaxq_u16(t37, steps3);
+    uint16x8_t t39 = vmaxq_u16(t38, steps4);
+    uint16x8_t t40 = vmaxq_u16(t39, steps5);
+    uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+    uint16x8_t t41 = vcgeq_u16(limit_3, t40);
+    uint16x8_t t42 = vabdq_u16(p0, q0);
+    uint16x8_t t45 = vabdq_u16(p1, q1);
+    uint16x8_t t46 = vshrq_n_u16(t45, 1);
+    int16x8_t t47 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t46), vreinterpretq_s16_u16(t42),
+        multipliers16, 0);
+    uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+    uint16x8_t t48 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t47));
+    uint16x8_t t49 = vandq_u16(t41, t48);
+    uint16x8_t t73 = vabdq_u16(p2, p0);
+    uint16x8_t t74 = vabdq_u16(p3, p0);
+    uint16x8_t t75 = vabdq_u16(q2, q0);
+    uint16x8_t t76 = vabdq_u16(q3, q0);
+    uint16x8_t t78 = vmaxq_u16(steps0, t73);
+    uint16x8_t t79 = vmaxq_u16(t78, t74);
+    uint16x8_t t80 = vmaxq_u16(t79, steps3);
+    uint16x8_t t81 = vmaxq_u16(t80, t75);
+    uint16x8_t t82 = vmaxq_u16(t81, t76);
+    uint16x8_t t129 = vabdq_u16(p4, p0);
+    uint16x8_t t130 = vabdq_u16(p5, p0);
+    uint16x8_t t131 = vabdq_u16(p6, p0);
+    uint16x8_t t132 = vabdq_u16(p7, p0);
+    uint16x8_t t133 = vabdq_u16(q4, q0);
+    uint16x8_t t134 = vabdq_u16(q5, q0);
+    uint16x8_t t135 = vabdq_u16(q6, q0);
+    uint16x8_t t136 = vabdq_u16(q7, q0);
+    uint16x8_t t137 = vmaxq_u16(t129, t130);
+    uint16x8_t t138 = vmaxq_u16(t137, t131);
+    uint16x8_t t139 = vmaxq_u16(t138, t132);
+    uint16x8_t t140 = vmaxq_u16(t139, t133);
+    uint16x8_t t141 = vmaxq_u16(t140, t134);
+    uint16x8_t t142 = vmaxq_u16(t141, t135);
+    uint16x8_t t143 = vmaxq_u16(t142, t136);
+    uint16x8_t t144 = vmaxq_u16(t82, t143);
+    uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+    uint16x8_t t145 = vcgeq_u16(t77, t144);
+    uint16x8_t t148 = vshlq_n_u16(p6, 1);
+    int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
+        multipliers16, 1);
+    uint16x8_t t150 = vaddq_u16(vreinterpretq_u16_s16(t149), p5);
+    uint16x8_t t151 = vaddq_u16(t150, p4);
+    uint16x8_t t152 = vaddq_u16(t151, p3);
+    uint16x8_t t153 = vaddq_u16(t152, p2);
+    uint16x8_t t154 = vaddq_u16(t153, p1);
+    uint16x8_t t155 = vaddq_u16(t154, p0);
+    uint16x8_t total = vaddq_u16(t155, q0);
+    uint16x8_t t157 = vrshrq_n_u16(total, 4);
+    uint16x8_t t158 = vandq_u16(t49, t145);
+    uint8x8_t t158_2 = vmovn_u16(t158);
+    if ((vget_lane_u64(vreinterpret_u64_u8(t158_2), 0)) == UINT64_MAX) {
+      uint16x8_t t159 = vaddq_u16(p5, q1);
+      uint16x8_t t160 = vsubq_u16(t159, p7);
+      uint16x8_t t161 = vsubq_u16(t160, p6);
+      uint16x8_t total_2 = vaddq_u16(total, t161);
+      uint16x8_t t163 = vrshrq_n_u16(total_2, 4);
+      uint16x8_t t164 = vaddq_u16(p4, q2);
+      uint16x8_t t165 = vsubq_u16(t164, p7);
+      uint16x8_t t166 = vsubq_u16(t165, p5);
+      uint16x8_t total_3 = vaddq_u16(total_2, t166);
+      uint16x8_t t168 = vrshrq_n_u16(total_3, 4);
+      uint16x8_t t169 = vaddq_u16(p3, q3);
+      uint16x8_t t170 = vsubq_u16(t169, p7);
+      uint16x8_t t171 = vsubq_u16(t170, p4);
+      uint16x8_t total_4 = vaddq_u16(total_3, t171);
+      uint16x8_t t173 = vrshrq_n_u16(total_4, 4);
+      uint16x8_t t174 = vaddq_u16(p2, q4);
+      uint16x8_t t175 = vsubq_u16(t174, p7);
+      uint16x8_t t176 = vsubq_u16(t175, p3);
+      uint16x8_t total_5 = vaddq_u16(total_4, t176);
+      uint16x8_t t178 = vrshrq_n_u16(total_5, 4);
+      uint16x8_t t179 = vaddq_u16(p1, q5);
+      uint16x8_t t180 = vsubq_u16(t179, p7);
+      uint16x8_t t181 = vsubq_u16(t180, p2);
+      uint16x8_t total_6 = vaddq_u16(total_5, t181);
+      uint16x8_t t183 = vrshrq_n_u16(total_6, 4);
+      uint16x8_t t184 = vaddq_u16(p0, q6);
+      uint16x8_t t185 = vsubq_u16(t184, p7);
+      uint16x8_t t186 = vsubq_u16(t185, p1);
+      uint16x8_t total_7 = vaddq_u16(total_6, t186);
+      uint16x8_t t188 = vrshrq_n_u16(total_7, 4);
+      uint16x8_t t189 = vaddq_u16(q0, q7);
+      uint16x8_t t190 = vsubq_u16(t189, p7);
+      uint16x8_t t191 = vsubq_u16(t190, p0);
+      uint16x8_t total_8 = vaddq_u16(total_7, t191);
+      uint16x8_t t193 = vrshrq_n_u16(total_8, 4);
+      uint16x8_t t0_0_3 = vtrn1q_u16(t157, t163);
+      uint16x8_t t0_1_3 = vtrn2q_u16(t157, t163);
+      uint16x8_t t0_2_3 = vtrn1q_u16(t168, t173);
+      uint16x8_t t0_3_3 = vtrn2q_u16(t168, t173);
+      uint16x8_t t0_4_3 = vtrn1q_u16(t178, t183);
+      uint16x8_t t0_5_3 = vtrn2q_u16(t178, t183);
+      uint16x8_t t0_6_3 = vtrn1q_u16(t188, t193);
+      uint16x8_t t0_7_3 = vtrn2q_u16(t188, t193);
+      uint16x8_t t1_0_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_3),
+          vreinterpretq_u32_u16(t0_2_3)));
+      uint16x8_t t1_2_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_3),
+          vreinterpretq_u32_u16(t0_2_3)));
+      uint16x8_t t1_1_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_3),
+          vreinterpretq_u32_u16(t0_3_3)));
+      uint16x8_t t1_3_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_3),
+          vreinterpretq_u32_u16(t0_3_3)));
+      uint16x8_t t1_4_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_3),
+          vreinterpretq_u32_u16(t0_6_3)));
+      uint16x8_t t1_6_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_3),
+          vreinterpretq_u32_u16(t0_6_3)));
+      uint16x8_t t1_5_3 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_3),
+          vreinterpretq_u32_u16(t0_7_3)));
+      uint16x8_t t1_7_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_3),
+          vreinterpretq_u32_u16(t0_7_3)));
+      uint16x8_t row0_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_3),
+          vreinterpretq_u64_u16(t1_4_3)));
+      uint16x8_t row1_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_3),
+          vreinterpretq_u64_u16(t1_5_3)));
+      uint16x8_t row2_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_3),
+          vreinterpretq_u64_u16(t1_6_3)));
+      uint16x8_t row3_3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_3),
+          vreinterpretq_u64_u16(t1_7_3)));
+      uint16x8_t row4_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_3),
+          vreinterpretq_u64_u16(t1_4_3)));
+      uint16x8_t row5_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_3),
+          vreinterpretq_u64_u16(t1_5_3)));
+      uint16x8_t row6_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_3),
+          vreinterpretq_u64_u16(t1_6_3)));
+      uint16x8_t row7_3 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_3),
+          vreinterpretq_u64_u16(t1_7_3)));
+      vst1q_u16(&((uint16_t *)(dst))[-7], row0_3);
+      vst1q_u16(&((uint16_t *)(dst_row1))[-7], row1_3);
+      vst1q_u16(&((uint16_t *)(dst_row2))[-7], row2_3);
+      vst1q_u16(&((uint16_t *)(dst_row3))[-7], row3_3);
+      vst1q_u16(&((uint16_t *)(dst_row4))[-7], row4_3);
+      vst1q_u16(&((uint16_t *)(dst_row5))[-7], row5_3);
+      vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6_3);
+      vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7_3);
+      uint16x8_t t194 = vaddq_u16(q1, q7);
+      uint16x8_t t195 = vsubq_u16(t194, p6);
+      uint16x8_t t196 = vsubq_u16(t195, q0);
+      uint16x8_t total_9 = vaddq_u16(total_8, t196);
+      uint16x8_t t198 = vrshrq_n_u16(total_9, 4);
+      uint16x8_t t199 = vaddq_u16(q2, q7);
+      uint16x8_t t200 = vsubq_u16(t199, p5);
+      uint16x8_t t201 = vsubq_u16(t200, q1);
+      uint16x8_t total_10 = vaddq_u16(total_9, t201);
+      uint16x8_t t203 = vrshrq_n_u16(total_10, 4);
+      uint16x8_t t204 = vaddq_u16(q3, q7);
+      uint16x8_t t205 = vsubq_u16(t204, p4);
+      uint16x8_t t206 = vsubq_u16(t205, q2);
+      uint16x8_t total_11 = vaddq_u16(total_10, t206);
+      uint16x8_t t208 = vrshrq_n_u16(total_11, 4);
+      uint16x8_t t209 = vaddq_u16(q4, q7);
+      uint16x8_t t210 = vsubq_u16(t209, p3);
+      uint16x8_t t211 = vsubq_u16(t210, q3);
+      uint16x8_t total_12 = vaddq_u16(total_11, t211);
+      uint16x8_t t213 = vrshrq_n_u16(total_12, 4);
+      uint16x8_t t214 = vaddq_u16(q5, q7);
+      uint16x8_t t215 = vsubq_u16(t214, p2);
+      uint16x8_t t216 = vsubq_u16(t215, q4);
+      uint16x8_t total_13 = vaddq_u16(total_12, t216);
+      uint16x8_t t218 = vrshrq_n_u16(total_13, 4);
+      uint16x8_t t219 = vaddq_u16(q6, q7);
+      uint16x8_t t220 = vsubq_u16(t219, p1);
+      uint16x8_t t221 = vsubq_u16(t220, q5);
+      uint16x8_t total_14 = vaddq_u16(total_13, t221);
+      uint16x8_t wide = vrshrq_n_u16(total_14, 4);
+      uint16x8_t t0_0_4 = vtrn1q_u16(t188, t193);
+      uint16x8_t t0_1_4 = vtrn2q_u16(t188, t193);
+      uint16x8_t t0_2_4 = vtrn1q_u16(t198, t203);
+      uint16x8_t t0_3_4 = vtrn2q_u16(t198, t203);
+      uint16x8_t t0_4_4 = vtrn1q_u16(t208, t213);
+      uint16x8_t t0_5_4 = vtrn2q_u16(t208, t213);
+      uint16x8_t t0_6_4 = vtrn1q_u16(t218, wide);
+      uint16x8_t t0_7_4 = vtrn2q_u16(t218, wide);
+      uint16x8_t t1_0_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_4),
+          vreinterpretq_u32_u16(t0_2_4)));
+      uint16x8_t t1_2_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_4),
+          vreinterpretq_u32_u16(t0_2_4)));
+      uint16x8_t t1_1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_4),
+          vreinterpretq_u32_u16(t0_3_4)));
+      uint16x8_t t1_3_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_4),
+          vreinterpretq_u32_u16(t0_3_4)));
+      uint16x8_t t1_4_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_4),
+          vreinterpretq_u32_u16(t0_6_4)));
+      uint16x8_t t1_6_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_4),
+          vreinterpretq_u32_u16(t0_6_4)));
+      uint16x8_t t1_5_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_4),
+          vreinterpretq_u32_u16(t0_7_4)));
+      uint16x8_t t1_7_4 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_4),
+          vreinterpretq_u32_u16(t0_7_4)));
+      uint16x8_t row0_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_4),
+          vreinterpretq_u64_u16(t1_4_4)));
+      uint16x8_t row1_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_4),
+          vreinterpretq_u64_u16(t1_5_4)));
+      uint16x8_t row2_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_4),
+          vreinterpretq_u64_u16(t1_6_4)));
+      uint16x8_t row3_4 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_4),
+          vreinterpretq_u64_u16(t1_7_4)));
+      uint16x8_t row4_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_4),
+          vreinterpretq_u64_u16(t1_4_4)));
+      uint16x8_t row5_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_4),
+          vreinterpretq_u64_u16(t1_5_4)));
+      uint16x8_t row6_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_4),
+          vreinterpretq_u64_u16(t1_6_4)));
+      uint16x8_t row7_4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_4),
+          vreinterpretq_u64_u16(t1_7_4)));
+      vst1q_u16(&((uint16_t *)(dst))[-1], row0_4);
+      vst1q_u16(&((uint16_t *)(dst_row1))[-1], row1_4);
+      vst1q_u16(&((uint16_t *)(dst_row2))[-1], row2_4);
+      vst1q_u16(&((uint16_t *)(dst_row3))[-1], row3_4);
+      vst1q_u16(&((uint16_t *)(dst_row4))[-1], row4_4);
+      vst1q_u16(&((uint16_t *)(dst_row5))[-1], row5_4);
+      vst1q_u16(&((uint16_t *)(dst_row6))[-1], row6_4);
+      vst1q_u16(&((uint16_t *)(dst_row7))[-1], row7_4);
+      return;
+    }
+  }
+  uint16x8_t t50 = vmaxq_u16(steps0_2, steps3_2);
   uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
   uint16x8_t t51 = vcgtq_u16(t50, thresh_3);
-  uint16x8_t t52 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
+  uint16x8_t t52 = vsubq_u16(q0_2, p0_2);
+  uint16x8_t value = vsubq_u16(p1_2, q1_2);
   int16x8_t t57 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t8))));
   int16x8_t t58 = vmaxq_s16(vreinterpretq_s16_u16(value), t57);
   uint16x8_t t59 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t8 - (uint32_t)1))));
   int16x8_t t60 = vminq_s16(t58, vreinterpretq_s16_u16(t59));
   uint16x8_t t61 = vandq_u16(t51, vreinterpretq_u16_s16(t60));
   int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t52),
-      multipliers16, 1);
+      multipliers16, 2);
   int16x8_t t63 = vmaxq_s16(value_2, t57);
   int16x8_t f = vminq_s16(t63, vreinterpretq_s16_u16(t59));
   uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
@@ -114,321 +516,448 @@ static inline void one_item_vp9_lpf16_high_h__neon_full_early(uint16_t *dst, ptr
   int16x8_t t70 = vminq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t59));
   int16x8_t f2 = vshrq_n_s16(t70, 3);
   int16x8_t t72 = vrshrq_n_s16(f1, 1);
-  uint16x8_t t73 = vabdq_u16(p2, p0);
-  uint16x8_t t74 = vabdq_u16(p3, p0);
-  uint16x8_t t75 = vabdq_u16(q2, q0);
-  uint16x8_t t76 = vabdq_u16(q3, q0);
-  uint16x8_t t78 = vmaxq_u16(steps0, t73);
-  uint16x8_t t79 = vmaxq_u16(t78, t74);
-  uint16x8_t t80 = vmaxq_u16(t79, steps3);
-  uint16x8_t t81 = vmaxq_u16(t80, t75);
-  uint16x8_t t82 = vmaxq_u16(t81, t76);
-  uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
-  uint16x8_t t83 = vcgeq_u16(t77, t82);
   uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t72), t51);
-  uint16x8_t value_sat = vsqaddq_u16(p1, vreinterpretq_s16_u16(g));
-  uint16x8_t value_sat_2 = vsqaddq_u16(p0, f2);
+  uint16x8_t value_sat = vsqaddq_u16(p1_2, vreinterpretq_s16_u16(g));
+  uint16x8_t value_sat_2 = vsqaddq_u16(p0_2, f2);
   int16x8_t f1_neg = vnegq_s16(f1);
-  uint16x8_t value_sat_3 = vsqaddq_u16(q0, f1_neg);
+  uint16x8_t value_sat_3 = vsqaddq_u16(q0_2, f1_neg);
   int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
-  uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
+  uint16x8_t value_sat_4 = vsqaddq_u16(q1_2, g_neg);
   uint16x8_t t10 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t moved0 = vminq_u16(value_sat, t10);
   uint16x8_t moved1 = vminq_u16(value_sat_2, t10);
   uint16x8_t moved2 = vminq_u16(value_sat_3, t10);
   uint16x8_t moved3 = vminq_u16(value_sat_4, t10);
-  uint16x8_t t98 = vshlq_n_u16(p2, 1);
-  int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3),
-      multipliers16, 1);
-  uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1);
-  uint16x8_t t101 = vaddq_u16(t100, p0);
-  uint16x8_t total = vaddq_u16(t101, q0);
-  uint16x8_t t103 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t83, t103, p2);
-  uint16x8_t t105 = vaddq_u16(p1, q1);
-  uint16x8_t t106 = vsubq_u16(t105, p3);
-  uint16x8_t t107 = vsubq_u16(t106, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t107);
-  uint16x8_t t109 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
-  uint16x8_t t111 = vaddq_u16(p0, q2);
-  uint16x8_t t112 = vsubq_u16(t111, p3);
-  uint16x8_t t113 = vsubq_u16(t112, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t113);
-  uint16x8_t t115 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
-  uint16x8_t t117 = vaddq_u16(q0, q3);
-  uint16x8_t t118 = vsubq_u16(t117, p3);
-  uint16x8_t t119 = vsubq_u16(t118, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t119);
-  uint16x8_t t121 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
-  uint16x8_t t123 = vaddq_u16(q1, q3);
-  uint16x8_t t124 = vsubq_u16(t123, p2);
-  uint16x8_t t125 = vsubq_u16(t124, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t125);
-  uint16x8_t t127 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
-  uint16x8_t t129 = vaddq_u16(q2, q3);
-  uint16x8_t t130 = vsubq_u16(t129, p1);
-  uint16x8_t t131 = vsubq_u16(t130, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t131);
-  uint16x8_t t133 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t83, t133, q2);
-  const uint16_t p4_lanes[8] = {((uint16_t *)(dst))[-5], ((uint16_t *)(dst_row1))[-5],
-      ((uint16_t *)(dst_row2))[-5], ((uint16_t *)(dst_row3))[-5], ((uint16_t *)(dst_row4))[-5],
-      ((uint16_t *)(dst_row5))[-5], ((uint16_t *)(dst_row6))[-5], ((uint16_t *)(dst_row7))[-5]};
-  uint16x8_t p4 = vld1q_u16(p4_lanes);
-  uint16x8_t t135 = vabdq_u16(p4, p0);
-  const uint16_t p5_lanes[8] = {((uint16_t *)(dst))[-6], ((uint16_t *)(dst_row1))[-6],
-      ((uint16_t *)(dst_row2))[-6], ((uint16_t *)(dst_row3))[-6], ((uint16_t *)(dst_row4))[-6],
-      ((uint16_t *)(dst_row5))[-6], ((uint16_t *)(dst_row6))[-6], ((uint16_t *)(dst_row7))[-6]};
-  uint16x8_t p5 = vld1q_u16(p5_lanes);
-  uint16x8_t t136 = vabdq_u16(p5, p0);
-  const uint16_t p6_lanes[8] = {((uint16_t *)(dst))[-7], ((uint16_t *)(dst_row1))[-7],
-      ((uint16_t *)(dst_row2))[-7], ((uint16_t *)(dst_row3))[-7], ((uint16_t *)(dst_row4))[-7],
-      ((uint16_t *)(dst_row5))[-7], ((uint16_t *)(dst_row6))[-7], ((uint16_t *)(dst_row7))[-7]};
-  uint16x8_t p6 = vld1q_u16(p6_lanes);
-  uint16x8_t t137 = vabdq_u16(p6, p0);
-  const uint16_t p7_lanes[8] = {((uint16_t *)(dst))[-8], ((uint16_t *)(dst_row1))[-8],
-      ((uint16_t *)(dst_row2))[-8], ((uint16_t *)(dst_row3))[-8], ((uint16_t *)(dst_row4))[-8],
-      ((uint16_t *)(dst_row5))[-8], ((uint16_t *)(dst_row6))[-8], ((uint16_t *)(dst_row7))[-8]};
-  uint16x8_t p7 = vld1q_u16(p7_lanes);
-  uint16x8_t t138 = vabdq_u16(p7, p0);
-  const uint16_t q4_lanes[8] = {((uint16_t *)(dst))[4], ((uint16_t *)(dst_row1))[4],
-      ((uint16_t *)(dst_row2))[4], ((uint16_t *)(dst_row3))[4], ((uint16_t *)(dst_row4))[4],
-      ((uint16_t *)(dst_row5))[4], ((uint16_t *)(dst_row6))[4], ((uint16_t *)(dst_row7))[4]};
-  uint16x8_t q4 = vld1q_u16(q4_lanes);
-  uint16x8_t t139 = vabdq_u16(q4, q0);
-  const uint16_t q5_lanes[8] = {((uint16_t *)(dst))[5], ((uint16_t *)(dst_row1))[5],
-      ((uint16_t *)(dst_row2))[5], ((uint16_t *)(dst_row3))[5], ((uint16_t *)(dst_row4))[5],
-      ((uint16_t *)(dst_row5))[5], ((uint16_t *)(dst_row6))[5], ((uint16_t *)(dst_row7))[5]};
-  uint16x8_t q5 = vld1q_u16(q5_lanes);
-  uint16x8_t t140 = vabdq_u16(q5, q0);
-  const uint16_t q6_lanes[8] = {((uint16_t *)(dst))[6], ((uint16_t *)(dst_row1))[6],
-      ((uint16_t *)(dst_row2))[6], ((uint16_t *)(dst_row3))[6], ((uint16_t *)(dst_row4))[6],
-      ((uint16_t *)(dst_row5))[6], ((uint16_t *)(dst_row6))[6], ((uint16_t *)(dst_row7))[6]};
-  uint16x8_t q6 = vld1q_u16(q6_lanes);
-  uint16x8_t t141 = vabdq_u16(q6, q0);
-  const uint16_t q7_lanes[8] = {((uint16_t *)(dst))[7], ((uint16_t *)(dst_row1))[7],
-      ((uint16_t *)(dst_row2))[7], ((uint16_t *)(dst_row3))[7], ((uint16_t *)(dst_row4))[7],
-      ((uint16_t *)(dst_row5))[7], ((uint16_t *)(dst_row6))[7], ((uint16_t *)(dst_row7))[7]};
-  uint16x8_t q7 = vld1q_u16(q7_lanes);
-  uint16x8_t t142 = vabdq_u16(q7, q0);
-  uint16x8_t t143 = vmaxq_u16(t135, t136);
-  uint16x8_t t144 = vmaxq_u16(t143, t137);
-  uint16x8_t t145 = vmaxq_u16(t144, t138);
-  uint16x8_t t146 = vmaxq_u16(t145, t139);
-  uint16x8_t t147 = vmaxq_u16(t146, t140);
-  uint16x8_t t148 = vmaxq_u16(t147, t141);
-  uint16x8_t t149 = vmaxq_u16(t148, t142);
-  uint16x8_t t150 = vmaxq_u16(t82, t149);
-  uint16x8_t t151 = vcgeq_u16(t77, t150);
-  uint16x8_t t154 = vshlq_n_u16(p6, 1);
-  int16x8_t t155 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154), vreinterpretq_s16_u16(p7),
-      multipliers16, 2);
-  uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155), p5);
-  uint16x8_t t157 = vaddq_u16(t156, p4);
-  uint16x8_t t158 = vaddq_u16(t157, p3);
-  uint16x8_t t159 = vaddq_u16(t158, p2);
-  uint16x8_t t160 = vaddq_u16(t159, p1);
-  uint16x8_t t161 = vaddq_u16(t160, p0);
-  uint16x8_t total_7 = vaddq_u16(t161, q0);
-  uint16x8_t t163 = vrshrq_n_u16(total_7, 4);
-  uint16x8_t t164 = vandq_u16(t49, t151);
-  uint16x8_t t165 = vaddq_u16(p5, q1);
-  uint16x8_t t166 = vsubq_u16(t165, p7);
-  uint16x8_t t167 = vsubq_u16(t166, p6);
-  uint16x8_t total_8 = vaddq_u16(total_7, t167);
-  uint16x8_t t169 = vrshrq_n_u16(total_8, 4);
-  uint16x8_t t170 = vaddq_u16(p4, q2);
-  uint16x8_t t171 = vsubq_u16(t170, p7);
-  uint16x8_t t172 = vsubq_u16(t171, p5);
-  uint16x8_t total_9 = vaddq_u16(total_8, t172);
-  uint16x8_t t174 = vrshrq_n_u16(total_9, 4);
-  uint16x8_t t175 = vaddq_u16(p3, q3);
-  uint16x8_t t176 = vsubq_u16(t175, p7);
-  uint16x8_t t177 = vsubq_u16(t176, p4);
-  uint16x8_t total_10 = vaddq_u16(total_9, t177);
-  uint16x8_t t179 = vrshrq_n_u16(total_10, 4);
-  uint16x8_t t180 = vaddq_u16(p2, q4);
-  uint16x8_t t181 = vsubq_u16(t180, p7);
-  uint16x8_t t182 = vsubq_u16(t181, p3);
-  uint16x8_t total_11 = vaddq_u16(total_10, t182);
-  uint16x8_t t184 = vrshrq_n_u16(total_11, 4);
-  uint16x8_t t185 = vbslq_u16(t151, t184, near0);
-  uint16x8_t t186 = vaddq_u16(p1, q5);
-  uint16x8_t t187 = vsubq_u16(t186, p7);
-  uint16x8_t t188 = vsubq_u16(t187, p2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t188);
-  uint16x8_t t190 = vrshrq_n_u16(total_12, 4);
-  uint16x8_t t191 = vbslq_u16(t151, t190, near1);
-  uint16x8_t t192 = vaddq_u16(p0, q6);
-  uint16x8_t t193 = vsubq_u16(t192, p7);
-  uint16x8_t t194 = vsubq_u16(t193, p1);
-  uint16x8_t total_13 = vaddq_u16(total_12, t194);
-  uint16x8_t t196 = vrshrq_n_u16(total_13, 4);
-  uint16x8_t t197 = vbslq_u16(t151, t196, near2);
-  uint16x8_t t198 = vaddq_u16(q0, q7);
-  uint16x8_t t199 = vsubq_u16(t198, p7);
-  uint16x8_t t200 = vsubq_u16(t199, p0);
-  uint16x8_t total_14 = vaddq_u16(total_13, t200);
-  uint16x8_t t202 = vrshrq_n_u16(total_14, 4);
-  uint16x8_t t203 = vbslq_u16(t151, t202, near3);
-  uint16x8_t t204 = vaddq_u16(q1, q7);
-  uint16x8_t t205 = vsubq_u16(t204, p6);
-  uint16x8_t t206 = vsubq_u16(t205, q0);
-  uint16x8_t total_15 = vaddq_u16(total_14, t206);
-  uint16x8_t t208 = vrshrq_n_u16(total_15, 4);
-  uint16x8_t t209 = vbslq_u16(t151, t208, near4);
-  uint16x8_t t210 = vaddq_u16(q2, q7);
-  uint16x8_t t211 = vsubq_u16(t210, p5);
-  uint16x8_t t212 = vsubq_u16(t211, q1);
-  uint16x8_t total_16 = vaddq_u16(total_15, t212);
-  uint16x8_t t214 = vrshrq_n_u16(total_16, 4);
-  uint16x8_t t215 = vbslq_u16(t151, t214, near5);
-  uint16x8_t t216 = vaddq_u16(q3, q7);
-  uint16x8_t t217 = vsubq_u16(t216, p4);
-  uint16x8_t t218 = vsubq_u16(t217, q2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t218);
-  uint16x8_t t220 = vrshrq_n_u16(total_17, 4);
-  uint16x8_t t221 = vaddq_u16(q4, q7);
-  uint16x8_t t222 = vsubq_u16(t221, p3);
-  uint16x8_t t223 = vsubq_u16(t222, q3);
-  uint16x8_t total_18 = vaddq_u16(total_17, t223);
-  uint16x8_t t225 = vrshrq_n_u16(total_18, 4);
-  uint16x8_t t226 = vaddq_u16(q5, q7);
-  uint16x8_t t227 = vsubq_u16(t226, p2);
-  uint16x8_t t228 = vsubq_u16(t227, q4);
-  uint16x8_t total_19 = vaddq_u16(total_18, t228);
-  uint16x8_t t230 = vrshrq_n_u16(total_19, 4);
-  uint16x8_t t231 = vaddq_u16(q6, q7);
-  uint16x8_t t232 = vsubq_u16(t231, p1);
-  uint16x8_t t233 = vsubq_u16(t232, q5);
-  uint16x8_t total_20 = vaddq_u16(total_19, t233);
-  uint16x8_t wide = vrshrq_n_u16(total_20, 4);
-  uint16x8_t t236 = vbslq_u16(t164, t163, p6);
-  uint16x8_t t237 = vbslq_u16(t164, t169, p5);
-  uint16x8_t t238 = vbslq_u16(t164, t174, p4);
-  uint16x8_t t239 = vbslq_u16(t164, t179, p3);
-  uint16x8_t t240 = vbslq_u16(t49, t185, p2);
-  uint16x8_t t241 = vbslq_u16(t49, t191, p1);
-  uint16x8_t t242 = vbslq_u16(t49, t197, p0);
-  uint16x8_t t243 = vbslq_u16(t49, t203, q0);
-  uint16x8_t t0_0 = vtrn1q_u16(t236, t237);
-  uint16x8_t t0_1 = vtrn2q_u16(t236, t237);
-  uint16x8_t t0_2 = vtrn1q_u16(t238, t239);
-  uint16x8_t t0_3 = vtrn2q_u16(t238, t239);
-  uint16x8_t t0_4 = vtrn1q_u16(t240, t241);
-  uint16x8_t t0_5 = vtrn2q_u16(t240, t241);
-  uint16x8_t t0_6 = vtrn1q_u16(t242, t243);
-  uint16x8_t t0_7 = vtrn2q_u16(t242, t243);
-  uint16x8_t t1_0 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0),
-      vreinterpretq_u32_u16(t0_2)));
-  uint16x8_t t1_2 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0),
-      vreinterpretq_u32_u16(t0_2)));
-  uint16x8_t t1_1 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1),
-      vreinterpretq_u32_u16(t0_3)));
-  uint16x8_t t1_3 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1),
-      vreinterpretq_u32_u16(t0_3)));
-  uint16x8_t t1_4 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4),
-      vreinterpretq_u32_u16(t0_6)));
-  uint16x8_t t1_6 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4),
-      vreinterpretq_u32_u16(t0_6)));
-  uint16x8_t t1_5 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5),
-      vreinterpretq_u32_u16(t0_7)));
-  uint16x8_t t1_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5),
-      vreinterpretq_u32_u16(t0_7)));
-  uint16x8_t row0 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0),
-      vreinterpretq_u64_u16(t1_4)));
-  uint16x8_t row1 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1),
-      vreinterpretq_u64_u16(t1_5)));
-  uint16x8_t row2 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2),
-      vreinterpretq_u64_u16(t1_6)));
-  uint16x8_t row3 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3),
-      vreinterpretq_u64_u16(t1_7)));
-  uint16x8_t row4 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0),
-      vreinterpretq_u64_u16(t1_4)));
-  uint16x8_t row5 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1),
-      vreinterpretq_u64_u16(t1_5)));
-  uint16x8_t row6 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2),
-      vreinterpretq_u64_u16(t1_6)));
-  uint16x8_t row7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3),
-      vreinterpretq_u64_u16(t1_7)));
-  vst1q_u16(&((uint16_t *)(dst))[-7], row0);
-  vst1q_u16(&((uint16_t *)(dst_row1))[-7], row1);
-  vst1q_u16(&((uint16_t *)(dst_row2))[-7], row2);
-  vst1q_u16(&((uint16_t *)(dst_row3))[-7], row3);
-  vst1q_u16(&((uint16_t *)(dst_row4))[-7], row4);
-  vst1q_u16(&((uint16_t *)(dst_row5))[-7], row5);
-  vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6);
-  vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7);
-  uint16x8_t t244 = vbslq_u16(t49, t209, q1);
-  uint16x8_t t245 = vbslq_u16(t49, t215, q2);
-  uint16x8_t t246 = vbslq_u16(t164, t220, q3);
-  uint16x8_t t247 = vbslq_u16(t164, t225, q4);
-  uint16x8_t z = vzip1q_u16(t244, t245);
-  uint16x8_t z_2 = vzip2q_u16(t244, t245);
-  uint16x8_t z_3 = vzip1q_u16(t246, t247);
-  uint16x8_t z_4 = vzip2q_u16(t246, t247);
-  uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
-      vreinterpretq_u32_u16(z_3)));
-  uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
-      vreinterpretq_u32_u16(z_3)));
-  uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
-      vreinterpretq_u32_u16(z_4)));
-  uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
-      vreinterpretq_u32_u16(z_4)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
-  uint16x8_t t248 = vbslq_u16(t164, t230, q5);
-  uint16x8_t wide_2 = vbslq_u16(t164, wide, q6);
-  uint16x8_t z_9 = vzip1q_u16(t248, wide_2);
-  uint16x8_t z_10 = vzip2q_u16(t248, wide_2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_10),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_10),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_10),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[5] = vgetq_lane_u32(vreinterpretq_u32_u16(z_10),
-      3);
+  int anywhere = 0;
+  int anywhere_2 = 0;
+  uint16x8_t t236 = p6_2;
+  uint16x8_t t237 = p5_2;
+  uint16x8_t t238 = p4_2;
+  uint16x8_t t239 = p3_2;
+  uint16x8_t t240 = p2_2;
+  uint16x8_t t191_2 = moved0;
+  uint16x8_t t197 = moved1;
+  uint16x8_t t203_2 = moved2;
+  uint16x8_t t209_2 = moved3;
+  uint16x8_t t245 = q2_2;
+  uint16x8_t t246 = q3_2;
+  uint16x8_t t247 = q4_2;
+  uint16x8_t t248 = q5_2;
+  uint16x8_t wide_2 = q6_2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t t98 = vshlq_n_u16(p2_2, 1);
+    int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3_2),
+        multipliers16, 2);
+    uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1_2);
+    uint16x8_t t101 = vaddq_u16(t100, p0_2);
+    uint16x8_t total_15 = vaddq_u16(t101, q0_2);
+    uint16x8_t t103 = vrshrq_n_u16(total_15, 3);
+    uint16x8_t near0 = vbslq_u16(t83, t103, p2_2);
+    uint16x8_t t105 = vaddq_u16(p1_2, q1_2);
+    uint16x8_t t106 = vsubq_u16(t105, p3_2);
+    uint16x8_t t107 = vsubq_u16(t106, p2_2);
+    uint16x8_t total_16 = vaddq_u16(total_15, t107);
+    uint16x8_t t109 = vrshrq_n_u16(total_16, 3);
+    uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
+    uint16x8_t t111 = vaddq_u16(p0_2, q2_2);
+    uint16x8_t t112 = vsubq_u16(t111, p3_2);
+    uint16x8_t t113 = vsubq_u16(t112, p1_2);
+    uint16x8_t total_17 = vaddq_u16(total_16, t113);
+    uint16x8_t t115 = vrshrq_n_u16(total_17, 3);
+    uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
+    uint16x8_t t117 = vaddq_u16(q0_2, q3_2);
+    uint16x8_t t118 = vsubq_u16(t117, p3_2);
+    uint16x8_t t119 = vsubq_u16(t118, p0_2);
+    uint16x8_t total_18 = vaddq_u16(total_17, t119);
+    uint16x8_t t121 = vrshrq_n_u16(total_18, 3);
+    uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
+    uint16x8_t t123 = vaddq_u16(q1_2, q3_2);
+    uint16x8_t t124 = vsubq_u16(t123, p2_2);
+    uint16x8_t t125 = vsubq_u16(t124, q0_2);
+    uint16x8_t total_19 = vaddq_u16(total_18, t125);
+    uint16x8_t t127 = vrshrq_n_u16(total_19, 3);
+    uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
+    uint16x8_t t129_2 = vaddq_u16(q2_2, q3_2);
+    uint16x8_t t130_2 = vsubq_u16(t129_2, p1_2);
+    uint16x8_t t131_2 = vsubq_u16(t130_2, q1_2);
+    uint16x8_t total_20 = vaddq_u16(total_19, t131_2);
+    uint16x8_t t133_2 = vrshrq_n_u16(total_20, 3);
+    uint16x8_t near5 = vbslq_u16(t83, t133_2, q2_2);
+    uint16x8_t t135_2 = vabdq_u16(p4_2, p0_2);
+    uint16x8_t t136_2 = vabdq_u16(p5_2, p0_2);
+    uint16x8_t t137_2 = vabdq_u16(p6_2, p0_2);
+    uint16x8_t t138_2 = vabdq_u16(p7_2, p0_2);
+    uint16x8_t t139_2 = vabdq_u16(q4_2, q0_2);
+    uint16x8_t t140_2 = vabdq_u16(q5_2, q0_2);
+    uint16x8_t t141_2 = vabdq_u16(q6_2, q0_2);
+    uint16x8_t t142_2 = vabdq_u16(q7_2, q0_2);
+    uint16x8_t t143_2 = vmaxq_u16(t135_2, t136_2);
+    uint16x8_t t144_2 = vmaxq_u16(t143_2, t137_2);
+    uint16x8_t t145_2 = vmaxq_u16(t144_2, t138_2);
+    uint16x8_t t146 = vmaxq_u16(t145_2, t139_2);
+    uint16x8_t t147 = vmaxq_u16(t146, t140_2);
+    uint16x8_t t148_2 = vmaxq_u16(t147, t141_2);
+    uint16x8_t t149_2 = vmaxq_u16(t148_2, t142_2);
+    uint16x8_t t150_2 = vmaxq_u16(t82_2, t149_2);
+    uint16x8_t t151_2 = vcgeq_u16(t77_2, t150_2);
+    t236 = p6_2;
+    t237 = p5_2;
+    t238 = p4_2;
+    t239 = p3_2;
+    uint16x8_t t185_2 = near0;
+    t191_2 = near1;
+    t197 = near2;
+    t203_2 = near3;
+    t209_2 = near4;
+    uint16x8_t t215_2 = near5;
+    t246 = q3_2;
+    t247 = q4_2;
+    t248 = q5_2;
+    wide_2 = q6_2;
+    anywhere_2 = (vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
+        vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0;
+    if (anywhere_2) {
+      uint16x8_t t154_2 = vshlq_n_u16(p6_2, 1);
+      int16x8_t t155_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154_2),
+          vreinterpretq_s16_u16(p7_2), multipliers16, 1);
+      uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155_2), p5_2);
+      uint16x8_t t157_2 = vaddq_u16(t156, p4_2);
+      uint16x8_t t158_3 = vaddq_u16(t157_2, p3_2);
+      uint16x8_t t159_2 = vaddq_u16(t158_3, p2_2);
+      uint16x8_t t160_2 = vaddq_u16(t159_2, p1_2);
+      uint16x8_t t161_2 = vaddq_u16(t160_2, p0_2);
+      uint16x8_t total_21 = vaddq_u16(t161_2, q0_2);
+      uint16x8_t t163_2 = vrshrq_n_u16(total_21, 4);
+      uint16x8_t t164_2 = vandq_u16(t49_2, t151_2);
+      uint16x8_t t165_2 = vaddq_u16(p5_2, q1_2);
+      uint16x8_t t166_2 = vsubq_u16(t165_2, p7_2);
+      uint16x8_t t167 = vsubq_u16(t166_2, p6_2);
+      uint16x8_t total_22 = vaddq_u16(total_21, t167);
+      uint16x8_t t169_2 = vrshrq_n_u16(total_22, 4);
+      uint16x8_t t170_2 = vaddq_u16(p4_2, q2_2);
+      uint16x8_t t171_2 = vsubq_u16(t170_2, p7_2);
+      uint16x8_t t172 = vsubq_u16(t171_2, p5_2);
+      uint16x8_t total_23 = vaddq_u16(total_22, t172);
+      uint16x8_t t174_2 = vrshrq_n_u16(total_23, 4);
+      uint16x8_t t175_2 = vaddq_u16(p3_2, q3_2);
+      uint16x8_t t176_2 = vsubq_u16(t175_2, p7_2);
+      uint16x8_t t177 = vsubq_u16(t176_2, p4_2);
+      uint16x8_t total_24 = vaddq_u16(total_23, t177);
+      uint16x8_t t179_2 = vrshrq_n_u16(total_24, 4);
+      uint16x8_t t180_2 = vaddq_u16(p2_2, q4_2);
+      uint16x8_t t181_2 = vsubq_u16(t180_2, p7_2);
+      uint16x8_t t182 = vsubq_u16(t181_2, p3_2);
+      uint16x8_t total_25 = vaddq_u16(total_24, t182);
+      uint16x8_t t184_2 = vrshrq_n_u16(total_25, 4);
+      uint16x8_t t186_2 = vaddq_u16(p1_2, q5_2);
+      uint16x8_t t187 = vsubq_u16(t186_2, p7_2);
+      uint16x8_t t188_2 = vsubq_u16(t187, p2_2);
+      uint16x8_t total_26 = vaddq_u16(total_25, t188_2);
+      uint16x8_t t190_2 = vrshrq_n_u16(total_26, 4);
+      uint16x8_t t192 = vaddq_u16(p0_2, q6_2);
+      uint16x8_t t193_2 = vsubq_u16(t192, p7_2);
+      uint16x8_t t194_2 = vsubq_u16(t193_2, p1_2);
+      uint16x8_t total_27 = vaddq_u16(total_26, t194_2);
+      uint16x8_t t196_2 = vrshrq_n_u16(total_27, 4);
+      uint16x8_t t198_2 = vaddq_u16(q0_2, q7_2);
+      uint16x8_t t199_2 = vsubq_u16(t198_2, p7_2);
+      uint16x8_t t200_2 = vsubq_u16(t199_2, p0_2);
+      uint16x8_t total_28 = vaddq_u16(total_27, t200_2);
+      uint16x8_t t202 = vrshrq_n_u16(total_28, 4);
+      uint16x8_t t204_2 = vaddq_u16(q1_2, q7_2);
+      uint16x8_t t205_2 = vsubq_u16(t204_2, p6_2);
+      uint16x8_t t206_2 = vsubq_u16(t205_2, q0_2);
+      uint16x8_t total_29 = vaddq_u16(total_28, t206_2);
+      uint16x8_t t208_2 = vrshrq_n_u16(total_29, 4);
+      uint16x8_t t210_2 = vaddq_u16(q2_2, q7_2);
+      uint16x8_t t211_2 = vsubq_u16(t210_2, p5_2);
+      uint16x8_t t212 = vsubq_u16(t211_2, q1_2);
+      uint16x8_t total_30 = vaddq_u16(total_29, t212);
+      uint16x8_t t214_2 = vrshrq_n_u16(total_30, 4);
+      uint16x8_t t216_2 = vaddq_u16(q3_2, q7_2);
+      uint16x8_t t217 = vsubq_u16(t216_2, p4_2);
+      uint16x8_t t218_2 = vsubq_u16(t217, q2_2);
+      uint16x8_t total_31 = vaddq_u16(total_30, t218_2);
+      uint16x8_t t220_2 = vrshrq_n_u16(total_31, 4);
+      uint16x8_t t221_2 = vaddq_u16(q4_2, q7_2);
+      uint16x8_t t222 = vsubq_u16(t221_2, p3_2);
+      uint16x8_t t223 = vsubq_u16(t222, q3_2);
+      uint16x8_t total_32 = vaddq_u16(total_31, t223);
+      uint16x8_t t225 = vrshrq_n_u16(total_32, 4);
+      uint16x8_t t226 = vaddq_u16(q5_2, q7_2);
+      uint16x8_t t227 = vsubq_u16(t226, p2_2);
+      uint16x8_t t228 = vsubq_u16(t227, q4_2);
+      uint16x8_t total_33 = vaddq_u16(total_32, t228);
+      uint16x8_t t230 = vrshrq_n_u16(total_33, 4);
+      uint16x8_t t231 = vaddq_u16(q6_2, q7_2);
+      uint16x8_t t232 = vsubq_u16(t231, p1_2);
+      uint16x8_t t233 = vsubq_u16(t232, q5_2);
+      uint16x8_t total_34 = vaddq_u16(total_33, t233);
+      uint16x8_t wide_3 = vrshrq_n_u16(total_34, 4);
+      t236 = vbslq_u16(t164_2, t163_2, p6_2);
+      t237 = vbslq_u16(t164_2, t169_2, p5_2);
+      t238 = vbslq_u16(t164_2, t174_2, p4_2);
+      t239 = vbslq_u16(t164_2, t179_2, p3_2);
+      t185_2 = vbslq_u16(t151_2, t184_2, near0);
+      t191_2 = vbslq_u16(t151_2, t190_2, near1);
+      t197 = vbslq_u16(t151_2, t196_2, near2);
+      t203_2 = vbslq_u16(t151_2, t202, near3);
+      t209_2 = vbslq_u16(t151_2, t208_2, near4);
+      t215_2 = vbslq_u16(t151_2, t214_2, near5);
+      t246 = vbslq_u16(t164_2, t220_2, q3_2);
+      t247 = vbslq_u16(t164_2, t225, q4_2);
+      t248 = vbslq_u16(t164_2, t230, q5_2);
+      wide_2 = vbslq_u16(t164_2, wide_3, q6_2);
+    }
+    t240 = vbslq_u16(t49_2, t185_2, p2_2);
+    t245 = vbslq_u16(t49_2, t215_2, q2_2);
+  }
+  uint16x8_t t241 = vbslq_u16(t49_2, t191_2, p1_2);
+  uint16x8_t t242 = vbslq_u16(t49_2, t197, p0_2);
+  uint16x8_t t243 = vbslq_u16(t49_2, t203_2, q0_2);
+  if (anywhere_2) {
+    uint16x8_t t0_0_7 = vtrn1q_u16(t236, t237);
+    uint16x8_t t0_1_7 = vtrn2q_u16(t236, t237);
+    uint16x8_t t0_2_7 = vtrn1q_u16(t238, t239);
+    uint16x8_t t0_3_7 = vtrn2q_u16(t238, t239);
+    uint16x8_t t0_4_7 = vtrn1q_u16(t240, t241);
+    uint16x8_t t0_5_7 = vtrn2q_u16(t240, t241);
+    uint16x8_t t0_6_7 = vtrn1q_u16(t242, t243);
+    uint16x8_t t0_7_7 = vtrn2q_u16(t242, t243);
+    uint16x8_t t1_0_7 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_7),
+        vreinterpretq_u32_u16(t0_2_7)));
+    uint16x8_t t1_2_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_7),
+        vreinterpretq_u32_u16(t0_2_7)));
+    uint16x8_t t1_1_7 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_7),
+        vreinterpretq_u32_u16(t0_3_7)));
+    uint16x8_t t1_3_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_7),
+        vreinterpretq_u32_u16(t0_3_7)));
+    uint16x8_t t1_4_7 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_7),
+        vreinterpretq_u32_u16(t0_6_7)));
+    uint16x8_t t1_6_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_7),
+        vreinterpretq_u32_u16(t0_6_7)));
+    uint16x8_t t1_5_7 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_7),
+        vreinterpretq_u32_u16(t0_7_7)));
+    uint16x8_t t1_7_7 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_7),
+        vreinterpretq_u32_u16(t0_7_7)));
+    uint16x8_t row0_7 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_7),
+        vreinterpretq_u64_u16(t1_4_7)));
+    uint16x8_t row1_7 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_7),
+        vreinterpretq_u64_u16(t1_5_7)));
+    uint16x8_t row2_7 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_7),
+        vreinterpretq_u64_u16(t1_6_7)));
+    uint16x8_t row3_7 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_7),
+        vreinterpretq_u64_u16(t1_7_7)));
+    uint16x8_t row4_7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_7),
+        vreinterpretq_u64_u16(t1_4_7)));
+    uint16x8_t row5_7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_7),
+        vreinterpretq_u64_u16(t1_5_7)));
+    uint16x8_t row6_7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_7),
+        vreinterpretq_u64_u16(t1_6_7)));
+    uint16x8_t row7_7 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_7),
+        vreinterpretq_u64_u16(t1_7_7)));
+    vst1q_u16(&((uint16_t *)(dst))[-7], row0_7);
+    vst1q_u16(&((uint16_t *)(dst_row1))[-7], row1_7);
+    vst1q_u16(&((uint16_t *)(dst_row2))[-7], row2_7);
+    vst1q_u16(&((uint16_t *)(dst_row3))[-7], row3_7);
+    vst1q_u16(&((uint16_t *)(dst_row4))[-7], row4_7);
+    vst1q_u16(&((uint16_t *)(dst_row5))[-7], row5_7);
+    vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6_7);
+    vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7_7);
+  } else {
+    if (anywhere) {
+      uint16x8_t z = vzip1q_u16(t240, t241);
+      uint16x8_t z_2 = vzip2q_u16(t240, t241);
+      uint16x8_t z_3 = vzip1q_u16(t242, t243);
+      uint16x8_t z_4 = vzip2q_u16(t242, t243);
+      uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
+          vreinterpretq_u32_u16(z_3)));
+      uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
+          vreinterpretq_u32_u16(z_3)));
+      uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
+          vreinterpretq_u32_u16(z_4)));
+      uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
+          vreinterpretq_u32_u16(z_4)));
+      *(daedalus_any_u64 *)&((uint16_t *)(dst))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
+    } else {
+      uint16x8_t z_9 = vzip1q_u16(t241, t242);
+      uint16x8_t z_10 = vzip2q_u16(t241, t242);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst))[-2] = vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 3);
+      ((uint16_t *)(dst))[0] = vgetq_lane_u16(t243, 0);
+      ((uint16_t *)(dst_row1))[0] = vgetq_lane_u16(t243, 1);
+      ((uint16_t *)(dst_row2))[0] = vgetq_lane_u16(t243, 2);
+      ((uint16_t *)(dst_row3))[0] = vgetq_lane_u16(t243, 3);
+      ((uint16_t *)(dst_row4))[0] = vgetq_lane_u16(t243, 4);
+      ((uint16_t *)(dst_row5))[0] = vgetq_lane_u16(t243, 5);
+      ((uint16_t *)(dst_row6))[0] = vgetq_lane_u16(t243, 6);
+      ((uint16_t *)(dst_row7))[0] = vgetq_lane_u16(t243, 7);
+    }
+  }
+  uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
+  if (anywhere_2) {
+    uint16x8_t t0_0_8 = vtrn1q_u16(t242, t243);
+    uint16x8_t t0_1_8 = vtrn2q_u16(t242, t243);
+    uint16x8_t t0_2_8 = vtrn1q_u16(t244, t245);
+    uint16x8_t t0_3_8 = vtrn2q_u16(t244, t245);
+    uint16x8_t t0_4_8 = vtrn1q_u16(t246, t247);
+    uint16x8_t t0_5_8 = vtrn2q_u16(t246, t247);
+    uint16x8_t t0_6_8 = vtrn1q_u16(t248, wide_2);
+    uint16x8_t t0_7_8 = vtrn2q_u16(t248, wide_2);
+    uint16x8_t t1_0_8 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_0_8),
+        vreinterpretq_u32_u16(t0_2_8)));
+    uint16x8_t t1_2_8 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_0_8),
+        vreinterpretq_u32_u16(t0_2_8)));
+    uint16x8_t t1_1_8 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_1_8),
+        vreinterpretq_u32_u16(t0_3_8)));
+    uint16x8_t t1_3_8 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_1_8),
+        vreinterpretq_u32_u16(t0_3_8)));
+    uint16x8_t t1_4_8 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_4_8),
+        vreinterpretq_u32_u16(t0_6_8)));
+    uint16x8_t t1_6_8 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_4_8),
+        vreinterpretq_u32_u16(t0_6_8)));
+    uint16x8_t t1_5_8 = vreinterpretq_u16_u32(vtrn1q_u32(vreinterpretq_u32_u16(t0_5_8),
+        vreinterpretq_u32_u16(t0_7_8)));
+    uint16x8_t t1_7_8 = vreinterpretq_u16_u32(vtrn2q_u32(vreinterpretq_u32_u16(t0_5_8),
+        vreinterpretq_u32_u16(t0_7_8)));
+    uint16x8_t row0_8 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_0_8),
+        vreinterpretq_u64_u16(t1_4_8)));
+    uint16x8_t row1_8 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_1_8),
+        vreinterpretq_u64_u16(t1_5_8)));
+    uint16x8_t row2_8 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_2_8),
+        vreinterpretq_u64_u16(t1_6_8)));
+    uint16x8_t row3_8 = vreinterpretq_u16_u64(vtrn1q_u64(vreinterpretq_u64_u16(t1_3_8),
+        vreinterpretq_u64_u16(t1_7_8)));
+    uint16x8_t row4_8 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_0_8),
+        vreinterpretq_u64_u16(t1_4_8)));
+    uint16x8_t row5_8 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_1_8),
+        vreinterpretq_u64_u16(t1_5_8)));
+    uint16x8_t row6_8 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_2_8),
+        vreinterpretq_u64_u16(t1_6_8)));
+    uint16x8_t row7_8 = vreinterpretq_u16_u64(vtrn2q_u64(vreinterpretq_u64_u16(t1_3_8),
+        vreinterpretq_u64_u16(t1_7_8)));
+    vst1q_u16(&((uint16_t *)(dst))[-1], row0_8);
+    vst1q_u16(&((uint16_t *)(dst_row1))[-1], row1_8);
+    vst1q_u16(&((uint16_t *)(dst_row2))[-1], row2_8);
+    vst1q_u16(&((uint16_t *)(dst_row3))[-1], row3_8);
+    vst1q_u16(&((uint16_t *)(dst_row4))[-1], row4_8);
+    vst1q_u16(&((uint16_t *)(dst_row5))[-1], row5_8);
+    vst1q_u16(&((uint16_t *)(dst_row6))[-1], row6_8);
+    vst1q_u16(&((uint16_t *)(dst_row7))[-1], row7_8);
+  } else {
+    if (anywhere) {
+      uint16x8_t z_11 = vzip1q_u16(t242, t243);
+      uint16x8_t z_12 = vzip2q_u16(t242, t243);
+      uint16x8_t z_13 = vzip1q_u16(t244, t245);
+      uint16x8_t z_14 = vzip2q_u16(t244, t245);
+      uint16x8_t z_15 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_11),
+          vreinterpretq_u32_u16(z_13)));
+      uint16x8_t z_16 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_11),
+          vreinterpretq_u32_u16(z_13)));
+      uint16x8_t z_17 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_12),
+          vreinterpretq_u32_u16(z_14)));
+      uint16x8_t z_18 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_12),
+          vreinterpretq_u32_u16(z_14)));
+      *(daedalus_any_u64 *)&((uint16_t *)(dst))[-1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_15),
+          0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_15), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 1);
+    } else {
+      uint16x8_t z_19 = vzip1q_u16(t242, t243);
+      uint16x8_t z_20 = vzip2q_u16(t242, t243);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst))[-1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_19),
+          0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 3);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 3);
+      ((uint16_t *)(dst))[1] = vgetq_lane_u16(t244, 0);
+      ((uint16_t *)(dst_row1))[1] = vgetq_lane_u16(t244, 1);
+      ((uint16_t *)(dst_row2))[1] = vgetq_lane_u16(t244, 2);
+      ((uint16_t *)(dst_row3))[1] = vgetq_lane_u16(t244, 3);
+      ((uint16_t *)(dst_row4))[1] = vgetq_lane_u16(t244, 4);
+      ((uint16_t *)(dst_row5))[1] = vgetq_lane_u16(t244, 5);
+      ((uint16_t *)(dst_row6))[1] = vgetq_lane_u16(t244, 6);
+      ((uint16_t *)(dst_row7))[1] = vgetq_lane_u16(t244, 7);
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf16_high_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf16_high_h__neon_full_branch_early(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
-  one_item_vp9_lpf16_high_h__neon_full_early(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf16_high_h__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf16_high_h__neon_full_early(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf16_high_h__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf16_high_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf16_high_h__neon_full_early(dst, dst_stride, meta->blimit, meta->limit,
+    one_item_vp9_lpf16_high_h__neon_full_branch_early(dst, dst_stride, meta->blimit, meta->limit,
         meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf16_high_h__neon_full_early(const daedalus_buffer *buffers,
+void daedalus_vp9_lpf16_high_h__neon_full_branch_early(const daedalus_buffer *buffers,
     const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf16_high_h_meta *meta = (const daedalus_vp9_lpf16_high_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf16_high_h__neon_full_early((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf16_high_h__neon_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -15,9 +15,9 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 56044ac138e919b0
+ * Class full, input hash 05d2d4e71a4ffa06
  */
-static inline void one_item_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+static inline void one_item_vp9_lpf44_h__neon_full_r2_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
@@ -36,13 +36,7 @@ static inline void one_item_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t blimit_2 = blimit[0];
-  int32_t limit_2 = limit[0];
-  int32_t thresh_2 = thresh[0];
-  int32_t blimit_3 = blimit[1];
-  int32_t limit_3 = limit[1];
-  int32_t thresh_3 = thresh[1];
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
   uint8x8_t row0 = vld1_u8(&dst[-4]);
   uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
   uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
@@ -51,163 +45,132 @@ static inline void one_item_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_s
   uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
   uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
   uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
-  uint8x16_t r0 = vcombine_u8(row0, row4);
-  uint8x16_t r1 = vcombine_u8(row1, row5);
-  uint8x16_t r2 = vcombine_u8(row2, row6);
-  uint8x16_t r3 = vcombine_u8(row3, row7);
-  uint16x8_t t0_0 = vreinterpretq_u16_u8(vtrn1q_u8(r0, r1));
-  uint16x8_t t0_1 = vreinterpretq_u16_u8(vtrn2q_u8(r0, r1));
-  uint16x8_t t0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2, r3));
-  uint16x8_t t0_3 = vreinterpretq_u16_u8(vtrn2q_u8(r2, r3));
-  uint32x4_t t1_0 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0, t0_2));
-  uint32x4_t t1_1 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0, t0_2));
-  uint32x4_t t1_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1, t0_3));
-  uint32x4_t t1_3 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1, t0_3));
-  uint8x16_t c01 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0, t1_2));
-  uint8x16_t c45 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0, t1_2));
-  uint8x16_t c23 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1, t1_3));
-  uint8x16_t c67 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1, t1_3));
-  uint8x8_t p3 = vget_low_u8(c01);
-  uint8x8_t p2 = vget_high_u8(c01);
-  uint8x8_t p1 = vget_low_u8(c23);
-  uint8x8_t p0 = vget_high_u8(c23);
-  uint8x8_t q0 = vget_low_u8(c45);
-  uint8x8_t q1 = vget_high_u8(c45);
-  uint8x8_t q2 = vget_low_u8(c67);
-  uint8x8_t q3 = vget_high_u8(c67);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t17 = vmax_u8(steps0, steps1);
-  uint8x8_t t18 = vmax_u8(t17, steps2);
-  uint8x8_t t19 = vmax_u8(t18, steps3);
-  uint8x8_t t20 = vmax_u8(t19, steps4);
-  uint8x8_t t21 = vmax_u8(t20, steps5);
-  uint8x8_t limit_4 = vdup_n_u8((uint8_t)(limit_2));
-  uint8x8_t t22 = vcge_u8(limit_4, t21);
-  uint8x8_t t23 = vabd_u8(p0, q0);
-  uint8x8_t t25_sat = vqshl_n_u8(t23, 1);
-  uint8x8_t t26 = vabd_u8(p1, q1);
-  uint8x8_t t27 = vshr_n_u8(t26, 1);
-  uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
-  uint8x8_t blimit_4 = vdup_n_u8((uint8_t)(blimit_2));
-  uint8x8_t t29 = vcge_u8(blimit_4, t28_sat);
-  uint8x8_t t30 = vand_u8(t22, t29);
-  uint8x8_t t31 = vmax_u8(steps0, steps3);
-  uint8x8_t thresh_4 = vdup_n_u8((uint8_t)(thresh_2));
-  uint8x8_t t32 = vcgt_u8(t31, thresh_4);
-  uint16x8_t t33 = vsubl_u8(q0, p0);
-  int16x8_t t35 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33), multipliers16, 0);
-  uint16x8_t value = vsubl_u8(p1, q1);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
-  int16x8_t value_2 = vaddw_s8(t35, vreinterpret_s8_u8(t39));
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t43_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
-  int8x8_t f1 = vshr_n_s8(t43_sat, 3);
-  uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t47_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
-  int8x8_t f2 = vshr_n_s8(t47_sat, 3);
-  int8x8_t g = vrshr_n_s8(f1, 1);
-  uint8x8_t value_sat_3 = vsqadd_u8(p0, f2);
-  int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t value_sat_4 = vsqadd_u8(q0, f1_neg);
-  uint8x8_t t55 = vcge_u8(thresh_4, t31);
-  uint8x8_t value_sat_5 = vsqadd_u8(p1, g);
-  int8x8_t g_neg = vneg_s8(g);
-  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
-  uint8x8_t t60 = vand_u8(t30, t55);
-  uint8x8_t row0_2 = vld1_u8(&dst_row8[-4]);
-  uint8x8_t row1_2 = vld1_u8(&dst_row9[-4]);
-  uint8x8_t row2_2 = vld1_u8(&dst_row10[-4]);
-  uint8x8_t row3_2 = vld1_u8(&dst_row11[-4]);
-  uint8x8_t row4_2 = vld1_u8(&dst_row12[-4]);
-  uint8x8_t row5_2 = vld1_u8(&dst_row13[-4]);
-  uint8x8_t row6_2 = vld1_u8(&dst_row14[-4]);
-  uint8x8_t row7_2 = vld1_u8(&dst_row15[-4]);
-  uint8x16_t r0_2 = vcombine_u8(row0_2, row4_2);
-  uint8x16_t r1_2 = vcombine_u8(row1_2, row5_2);
-  uint8x16_t r2_2 = vcombine_u8(row2_2, row6_2);
-  uint8x16_t r3_2 = vcombine_u8(row3_2, row7_2);
-  uint16x8_t t0_0_2 = vreinterpretq_u16_u8(vtrn1q_u8(r0_2, r1_2));
-  uint16x8_t t0_1_2 = vreinterpretq_u16_u8(vtrn2q_u8(r0_2, r1_2));
-  uint16x8_t t0_2_2 = vreinterpretq_u16_u8(vtrn1q_u8(r2_2, r3_2));
-  uint16x8_t t0_3_2 = vreinterpretq_u16_u8(vtrn2q_u8(r2_2, r3_2));
-  uint32x4_t t1_0_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_0_2, t0_2_2));
-  uint32x4_t t1_1_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_0_2, t0_2_2));
-  uint32x4_t t1_2_2 = vreinterpretq_u32_u16(vtrn1q_u16(t0_1_2, t0_3_2));
-  uint32x4_t t1_3_2 = vreinterpretq_u32_u16(vtrn2q_u16(t0_1_2, t0_3_2));
-  uint8x16_t c01_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_0_2, t1_2_2));
-  uint8x16_t c45_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_0_2, t1_2_2));
-  uint8x16_t c23_2 = vreinterpretq_u8_u32(vuzp1q_u32(t1_1_2, t1_3_2));
-  uint8x16_t c67_2 = vreinterpretq_u8_u32(vuzp2q_u32(t1_1_2, t1_3_2));
-  uint8x8_t p3_2 = vget_low_u8(c01_2);
-  uint8x8_t p2_2 = vget_high_u8(c01_2);
-  uint8x8_t p1_2 = vget_low_u8(c23_2);
-  uint8x8_t p0_2 = vget_high_u8(c23_2);
-  uint8x8_t q0_2 = vget_low_u8(c45_2);
-  uint8x8_t q1_2 = vget_high_u8(c45_2);
-  uint8x8_t q2_2 = vget_low_u8(c67_2);
-  uint8x8_t q3_2 = vget_high_u8(c67_2);
-  uint8x8_t steps0_2 = vabd_u8(p1_2, p0_2);
-  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_2);
-  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
-  uint8x8_t steps3_2 = vabd_u8(q1_2, q0_2);
-  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_2);
-  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
-  uint8x8_t t78 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t79 = vmax_u8(t78, steps2_2);
-  uint8x8_t t80 = vmax_u8(t79, steps3_2);
-  uint8x8_t t81 = vmax_u8(t80, steps4_2);
-  uint8x8_t t82 = vmax_u8(t81, steps5_2);
-  uint8x8_t limit_5 = vdup_n_u8((uint8_t)(limit_3));
-  uint8x8_t t83 = vcge_u8(limit_5, t82);
-  uint8x8_t t84 = vabd_u8(p0_2, q0_2);
-  uint8x8_t t85_sat = vqshl_n_u8(t84, 1);
-  uint8x8_t t86 = vabd_u8(p1_2, q1_2);
-  uint8x8_t t87 = vshr_n_u8(t86, 1);
-  uint8x8_t t88_sat = vqadd_u8(t85_sat, t87);
-  uint8x8_t blimit_5 = vdup_n_u8((uint8_t)(blimit_3));
-  uint8x8_t t89 = vcge_u8(blimit_5, t88_sat);
-  uint8x8_t t90 = vand_u8(t83, t89);
-  uint8x8_t t91 = vmax_u8(steps0_2, steps3_2);
-  uint8x8_t thresh_5 = vdup_n_u8((uint8_t)(thresh_3));
-  uint8x8_t t92 = vcgt_u8(t91, thresh_5);
-  uint16x8_t t93 = vsubl_u8(q0_2, p0_2);
-  int16x8_t t94 = vmulq_laneq_s16(vreinterpretq_s16_u16(t93), multipliers16, 0);
-  uint16x8_t value_3 = vsubl_u8(p1_2, q1_2);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t t97 = vand_u8(t92, vreinterpret_u8_s8(value_sat_7));
-  int16x8_t value_4 = vaddw_s8(t94, vreinterpret_s8_u8(t97));
-  int8x8_t value_sat_8 = vqmovn_s16(value_4);
-  int8x8_t t100_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k4));
-  int8x8_t f1_2 = vshr_n_s8(t100_sat, 3);
-  int8x8_t t103_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k3));
-  int8x8_t f2_2 = vshr_n_s8(t103_sat, 3);
-  int8x8_t g_2 = vrshr_n_s8(f1_2, 1);
-  uint8x8_t value_sat_9 = vsqadd_u8(p0_2, f2_2);
-  int8x8_t f1_neg_2 = vneg_s8(f1_2);
-  uint8x8_t value_sat_10 = vsqadd_u8(q0_2, f1_neg_2);
-  uint8x8_t t111 = vcge_u8(thresh_5, t91);
-  uint8x8_t value_sat_11 = vsqadd_u8(p1_2, g_2);
-  int8x8_t g_neg_2 = vneg_s8(g_2);
-  uint8x8_t value_sat_12 = vsqadd_u8(q1_2, g_neg_2);
-  uint8x8_t t116 = vand_u8(t90, t111);
-  uint8x8_t t117 = vbsl_u8(t30, value_sat_3, p0);
-  uint8x8_t t118 = vbsl_u8(t30, value_sat_4, q0);
-  uint8x8_t t119 = vbsl_u8(t60, value_sat_5, p1);
-  uint8x8_t t120 = vbsl_u8(t60, value_sat_6, q1);
-  uint8x16_t z = vcombine_u8(t119, t118);
-  uint8x16_t z_2 = vcombine_u8(t117, t120);
-  uint8x16_t z_3 = vzip1q_u8(z, z_2);
-  uint8x16_t z_4 = vzip2q_u8(z, z_2);
-  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
+  uint8x8_t row8 = vld1_u8(&dst_row8[-4]);
+  uint8x8_t row9 = vld1_u8(&dst_row9[-4]);
+  uint8x8_t row10 = vld1_u8(&dst_row10[-4]);
+  uint8x8_t row11 = vld1_u8(&dst_row11[-4]);
+  uint8x8_t row12 = vld1_u8(&dst_row12[-4]);
+  uint8x8_t row13 = vld1_u8(&dst_row13[-4]);
+  uint8x8_t row14 = vld1_u8(&dst_row14[-4]);
+  uint8x8_t row15 = vld1_u8(&dst_row15[-4]);
+  uint8x16_t r0 = vcombine_u8(row0, row8);
+  uint8x16_t r1 = vcombine_u8(row1, row9);
+  uint8x16_t r2 = vcombine_u8(row2, row10);
+  uint8x16_t r3 = vcombine_u8(row3, row11);
+  uint8x16_t r4 = vcombine_u8(row4, row12);
+  uint8x16_t r5 = vcombine_u8(row5, row13);
+  uint8x16_t r6 = vcombine_u8(row6, row14);
+  uint8x16_t r7 = vcombine_u8(row7, row15);
+  uint8x16_t t0_0 = vtrn1q_u8(r0, r1);
+  uint8x16_t t0_1 = vtrn2q_u8(r0, r1);
+  uint8x16_t t0_2 = vtrn1q_u8(r2, r3);
+  uint8x16_t t0_3 = vtrn2q_u8(r2, r3);
+  uint8x16_t t0_4 = vtrn1q_u8(r4, r5);
+  uint8x16_t t0_5 = vtrn2q_u8(r4, r5);
+  uint8x16_t t0_6 = vtrn1q_u8(r6, r7);
+  uint8x16_t t0_7 = vtrn2q_u8(r6, r7);
+  uint8x16_t t1_0 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_0),
+      vreinterpretq_u16_u8(t0_2)));
+  uint8x16_t t1_2 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_0),
+      vreinterpretq_u16_u8(t0_2)));
+  uint8x16_t t1_1 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_1),
+      vreinterpretq_u16_u8(t0_3)));
+  uint8x16_t t1_3 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_1),
+      vreinterpretq_u16_u8(t0_3)));
+  uint8x16_t t1_4 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_4),
+      vreinterpretq_u16_u8(t0_6)));
+  uint8x16_t t1_6 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_4),
+      vreinterpretq_u16_u8(t0_6)));
+  uint8x16_t t1_5 = vreinterpretq_u8_u16(vtrn1q_u16(vreinterpretq_u16_u8(t0_5),
+      vreinterpretq_u16_u8(t0_7)));
+  uint8x16_t t1_7 = vreinterpretq_u8_u16(vtrn2q_u16(vreinterpretq_u16_u8(t0_5),
+      vreinterpretq_u16_u8(t0_7)));
+  uint8x16_t p3 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_0),
+      vreinterpretq_u32_u8(t1_4)));
+  uint8x16_t p2 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_1),
+      vreinterpretq_u32_u8(t1_5)));
+  uint8x16_t p1 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_2),
+      vreinterpretq_u32_u8(t1_6)));
+  uint8x16_t p0 = vreinterpretq_u8_u32(vtrn1q_u32(vreinterpretq_u32_u8(t1_3),
+      vreinterpretq_u32_u8(t1_7)));
+  uint8x16_t q0 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_0),
+      vreinterpretq_u32_u8(t1_4)));
+  uint8x16_t q1 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_1),
+      vreinterpretq_u32_u8(t1_5)));
+  uint8x16_t q2 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_2),
+      vreinterpretq_u32_u8(t1_6)));
+  uint8x16_t q3 = vreinterpretq_u8_u32(vtrn2q_u32(vreinterpretq_u32_u8(t1_3),
+      vreinterpretq_u32_u8(t1_7)));
+  uint8x16_t steps0 = vabdq_u8(p1, p0);
+  uint8x16_t steps1 = vabdq_u8(p2, p1);
+  uint8x16_t steps2 = vabdq_u8(p3, p2);
+  uint8x16_t steps3 = vabdq_u8(q1, q0);
+  uint8x16_t steps4 = vabdq_u8(q2, q1);
+  uint8x16_t steps5 = vabdq_u8(q3, q2);
+  uint8x16_t t17 = vmaxq_u8(steps0, steps1);
+  uint8x16_t t18 = vmaxq_u8(t17, steps2);
+  uint8x16_t t19 = vmaxq_u8(t18, steps3);
+  uint8x16_t t20 = vmaxq_u8(t19, steps4);
+  uint8x16_t t21 = vmaxq_u8(t20, steps5);
+  uint8x16_t limit_2 = vcombine_u8(vdup_n_u8(limit[0]), vdup_n_u8(limit[1]));
+  uint8x16_t t22 = vcgeq_u8(limit_2, t21);
+  uint8x16_t t23 = vabdq_u8(p0, q0);
+  uint8x16_t t25_sat = vqshlq_n_u8(t23, 1);
+  uint8x16_t t26 = vabdq_u8(p1, q1);
+  uint8x16_t t27 = vshrq_n_u8(t26, 1);
+  uint8x16_t t28_sat = vqaddq_u8(t25_sat, t27);
+  uint8x16_t blimit_2 = vcombine_u8(vdup_n_u8(blimit[0]), vdup_n_u8(blimit[1]));
+  uint8x16_t t29 = vcgeq_u8(blimit_2, t28_sat);
+  uint8x16_t t30 = vandq_u8(t22, t29);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t30), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t30),
+      1)) != 0)) {
+    return;
+  }
+  uint8x16_t t31 = vmaxq_u8(steps0, steps3);
+  uint8x16_t thresh_2 = vcombine_u8(vdup_n_u8(thresh[0]), vdup_n_u8(thresh[1]));
+  uint8x16_t t32 = vcgtq_u8(t31, thresh_2);
+  uint16x8_t t33_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
+  uint16x8_t t33_1 = vsubl_high_u8(q0, p0);
+  int16x8_t t35_0 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33_0), multipliers16, 0);
+  int16x8_t t35_1 = vmulq_laneq_s16(vreinterpretq_s16_u16(t33_1), multipliers16, 0);
+  uint16x8_t value_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
+  uint16x8_t value_1 = vsubl_high_u8(p1, q1);
+  int8x16_t value_sat = vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u16(value_0)),
+      vreinterpretq_s16_u16(value_1));
+  uint8x16_t t39 = vandq_u8(t32, vreinterpretq_u8_s8(value_sat));
+  int16x8_t value_0_2 = vaddw_s8(t35_0, vget_low_s8(vreinterpretq_s8_u8(t39)));
+  int16x8_t value_1_2 = vaddw_high_s8(t35_1, vreinterpretq_s8_u8(t39));
+  int8x16_t value_sat_2 = vqmovn_high_s16(vqmovn_s16(value_0_2), value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t43_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t43_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t47_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t47_sat, 3);
+  int8x16_t g = vrshrq_n_s8(f1, 1);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p0, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_4 = vsqaddq_u8(q0, f1_neg);
+  uint8x16_t t55 = vcgeq_u8(thresh_2, t31);
+  uint8x16_t value_sat_5 = vsqaddq_u8(p1, g);
+  int8x16_t g_neg = vnegq_s8(g);
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  uint8x16_t t60 = vandq_u8(t30, t55);
+  uint8x16_t t61 = vbslq_u8(t30, value_sat_3, p0);
+  uint8x16_t t62 = vbslq_u8(t30, value_sat_4, q0);
+  uint8x16_t t63 = vbslq_u8(t60, value_sat_5, p1);
+  uint8x16_t t64 = vbslq_u8(t60, value_sat_6, q1);
+  uint8x16_t z = vzip1q_u8(t63, t61);
+  uint8x16_t z_2 = vzip2q_u8(t63, t61);
+  uint8x16_t z_3 = vzip1q_u8(t62, t64);
+  uint8x16_t z_4 = vzip2q_u8(t62, t64);
+  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z),
+      vreinterpretq_u16_u8(z_3)));
+  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z),
+      vreinterpretq_u16_u8(z_3)));
+  uint8x16_t z_7 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_2),
       vreinterpretq_u16_u8(z_4)));
-  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
+  uint8x16_t z_8 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_2),
       vreinterpretq_u16_u8(z_4)));
   *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
   *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
@@ -217,49 +180,40 @@ static inline void one_item_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_s
   *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
   *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
   *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
-  uint8x8_t t121 = vbsl_u8(t90, value_sat_9, p0_2);
-  uint8x8_t t122 = vbsl_u8(t90, value_sat_10, q0_2);
-  uint8x8_t t123 = vbsl_u8(t116, value_sat_11, p1_2);
-  uint8x8_t t124 = vbsl_u8(t116, value_sat_12, q1_2);
-  uint8x16_t z_7 = vcombine_u8(t123, t122);
-  uint8x16_t z_8 = vcombine_u8(t121, t124);
-  uint8x16_t z_9 = vzip1q_u8(z_7, z_8);
-  uint8x16_t z_10 = vzip2q_u8(z_7, z_8);
-  uint8x16_t z_11 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_9),
-      vreinterpretq_u16_u8(z_10)));
-  uint8x16_t z_12 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_9),
-      vreinterpretq_u16_u8(z_10)));
-  *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_11), 0);
-  *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_11), 1);
-  *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_11), 2);
-  *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_11), 3);
-  *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_12), 0);
-  *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_12), 1);
-  *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_12), 2);
-  *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_12), 3);
+  *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 0);
+  *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 1);
+  *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 2);
+  *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_7), 3);
+  *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 0);
+  *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 1);
+  *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 2);
+  *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 3);
 }
 
-void daedalus_item_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf44_h__neon_full_r2_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
-  one_item_vp9_lpf44_h__neon_full(dst, dst_stride, blimit, limit, thresh);
+  one_item_vp9_lpf44_h__neon_full_r2_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_h__neon_full_r2_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf44_h__neon_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf44_h__neon_full_r2_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf44_h__neon_full(const daedalus_buffer *buffers, const void *all_meta,
+void daedalus_vp9_lpf44_h__neon_full_r2_early(const daedalus_buffer *buffers, const void *all_meta,
     const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf44_h_meta *meta = (const daedalus_vp9_lpf44_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf44_h__neon_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf44_h__neon_full_r2_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

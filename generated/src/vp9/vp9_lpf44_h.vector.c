@@ -15,9 +15,9 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 690f254638e94a0d
+ * Class full, input hash dfb629175628fd7b
  */
-static inline void one_item_vp9_lpf44_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+static inline void one_item_vp9_lpf44_h__vector_full_r2_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
@@ -36,13 +36,7 @@ static inline void one_item_vp9_lpf44_h__vector_full(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t blimit_2 = blimit[0];
-  int32_t limit_2 = limit[0];
-  int32_t thresh_2 = thresh[0];
-  int32_t blimit_3 = blimit[1];
-  int32_t limit_3 = limit[1];
-  int32_t thresh_3 = thresh[1];
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
   uint8x8_t row0 = vld1_u8(&dst[-4]);
   uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
   uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
@@ -51,226 +45,166 @@ static inline void one_item_vp9_lpf44_h__vector_full(uint8_t *dst, ptrdiff_t dst
   uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
   uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
   uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
-  uint8x16_t z = vzip1q_u8(row0, row4);
-  uint8x16_t z_2 = vzip1q_u8(row1, row5);
-  uint8x16_t z_3 = vzip1q_u8(row2, row6);
-  uint8x16_t z_4 = vzip1q_u8(row3, row7);
-  uint8x16_t z_5 = vzip1q_u8(z, z_3);
-  uint8x16_t z_6 = vzip2q_u8(z, z_3);
-  uint8x16_t z_7 = vzip1q_u8(z_2, z_4);
-  uint8x16_t z_8 = vzip2q_u8(z_2, z_4);
-  uint8x16_t z_9 = vzip1q_u8(z_5, z_7);
-  uint8x16_t z_10 = vzip2q_u8(z_5, z_7);
-  uint8x16_t z_11 = vzip1q_u8(z_6, z_8);
-  uint8x16_t z_12 = vzip2q_u8(z_6, z_8);
-  uint8x16_t p3 = vget_low_u8(z_9);
-  uint8x16_t p2 = vget_high_u8(z_9);
-  uint8x16_t p1 = vget_low_u8(z_10);
-  uint8x16_t p0 = vget_high_u8(z_10);
-  uint8x16_t q0 = vget_low_u8(z_11);
-  uint8x16_t q1 = vget_high_u8(z_11);
-  uint8x16_t q2 = vget_low_u8(z_12);
-  uint8x16_t q3 = vget_high_u8(z_12);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t17 = vmax_u8(steps0, steps1);
-  uint8x8_t t18 = vmax_u8(t17, steps2);
-  uint8x8_t t19 = vmax_u8(t18, steps3);
-  uint8x8_t t20 = vmax_u8(t19, steps4);
-  uint8x8_t t21 = vmax_u8(t20, steps5);
-  uint8x8_t limit_4 = vdup_n_u8((uint8_t)(limit_2));
-  uint8x8_t t22 = vcge_u8(limit_4, t21);
-  uint8x8_t t23 = vabd_u8(p0, q0);
-  uint8x8_t t25_sat = vqadd_u8(t23, t23);
-  uint8x8_t t26 = vabd_u8(p1, q1);
-  uint8x8_t t27 = vshr_n_u8(t26, 1);
-  uint8x8_t t28_sat = vqadd_u8(t25_sat, t27);
-  uint8x8_t blimit_4 = vdup_n_u8((uint8_t)(blimit_2));
-  uint8x8_t t29 = vcge_u8(blimit_4, t28_sat);
-  uint8x8_t t30 = vand_u8(t22, t29);
-  uint8x8_t t31 = vmax_u8(steps0, steps3);
-  uint8x8_t thresh_4 = vdup_n_u8((uint8_t)(thresh_2));
-  uint8x8_t t32 = vcgt_u8(t31, thresh_4);
-  uint16x8_t p0_2 = vmovl_u8(p0);
-  uint16x8_t q0_2 = vmovl_u8(q0);
-  uint16x8_t t33 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t q1_2 = vmovl_u8(q1);
-  uint16x8_t p1_2 = vmovl_u8(p1);
-  uint16x8_t value = vsubq_u16(p1_2, q1_2);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  uint8x8_t t39 = vand_u8(t32, vreinterpret_u8_s8(value_sat));
-  int16x8_t t39_2 = vmovl_s8(vreinterpret_s8_u8(t39));
-  int16x8_t value_2 = vmlaq_laneq_s16(t39_2, vreinterpretq_s16_u16(t33), multipliers16, 0);
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  int16x8_t f = vmovl_s8(value_sat_2);
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t43 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
-  int16x8_t t45 = vminq_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(k127));
-  int16x8_t f1 = vshrq_n_s16(t45, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t47 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t48 = vminq_s16(vreinterpretq_s16_u16(t47), vreinterpretq_s16_u16(k127));
-  int16x8_t f2 = vshrq_n_s16(t48, 3);
-  int16x8_t g = vrshrq_n_s16(f1, 1);
-  uint16x8_t value_3 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
-  uint16x8_t value_4 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
-  uint8x8_t t55 = vcge_u8(thresh_4, t31);
-  uint16x8_t value_5 = vaddq_u16(p1_2, vreinterpretq_u16_s16(g));
-  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
-  uint16x8_t value_6 = vsubq_u16(q1_2, vreinterpretq_u16_s16(g));
-  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
-  uint8x8_t t60 = vand_u8(t30, t55);
-  uint8x8_t row0_2 = vld1_u8(&dst_row8[-4]);
-  uint8x8_t row1_2 = vld1_u8(&dst_row9[-4]);
-  uint8x8_t row2_2 = vld1_u8(&dst_row10[-4]);
-  uint8x8_t row3_2 = vld1_u8(&dst_row11[-4]);
-  uint8x8_t row4_2 = vld1_u8(&dst_row12[-4]);
-  uint8x8_t row5_2 = vld1_u8(&dst_row13[-4]);
-  uint8x8_t row6_2 = vld1_u8(&dst_row14[-4]);
-  uint8x8_t row7_2 = vld1_u8(&dst_row15[-4]);
-  uint8x16_t z_13 = vzip1q_u8(row0_2, row4_2);
-  uint8x16_t z_14 = vzip1q_u8(row1_2, row5_2);
-  uint8x16_t z_15 = vzip1q_u8(row2_2, row6_2);
-  uint8x16_t z_16 = vzip1q_u8(row3_2, row7_2);
-  uint8x16_t z_17 = vzip1q_u8(z_13, z_15);
-  uint8x16_t z_18 = vzip2q_u8(z_13, z_15);
-  uint8x16_t z_19 = vzip1q_u8(z_14, z_16);
-  uint8x16_t z_20 = vzip2q_u8(z_14, z_16);
-  uint8x16_t z_21 = vzip1q_u8(z_17, z_19);
-  uint8x16_t z_22 = vzip2q_u8(z_17, z_19);
-  uint8x16_t z_23 = vzip1q_u8(z_18, z_20);
-  uint8x16_t z_24 = vzip2q_u8(z_18, z_20);
-  uint8x16_t p3_2 = vget_low_u8(z_21);
-  uint8x16_t p2_2 = vget_high_u8(z_21);
-  uint8x16_t p1_3 = vget_low_u8(z_22);
-  uint8x16_t p0_3 = vget_high_u8(z_22);
-  uint8x16_t q0_3 = vget_low_u8(z_23);
-  uint8x16_t q1_3 = vget_high_u8(z_23);
-  uint8x16_t q2_2 = vget_low_u8(z_24);
-  uint8x16_t q3_2 = vget_high_u8(z_24);
-  uint8x8_t steps0_2 = vabd_u8(p1_3, p0_3);
-  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_3);
-  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
-  uint8x8_t steps3_2 = vabd_u8(q1_3, q0_3);
-  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_3);
-  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
-  uint8x8_t t78 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t79 = vmax_u8(t78, steps2_2);
-  uint8x8_t t80 = vmax_u8(t79, steps3_2);
-  uint8x8_t t81 = vmax_u8(t80, steps4_2);
-  uint8x8_t t82 = vmax_u8(t81, steps5_2);
-  uint8x8_t limit_5 = vdup_n_u8((uint8_t)(limit_3));
-  uint8x8_t t83 = vcge_u8(limit_5, t82);
-  uint8x8_t t84 = vabd_u8(p0_3, q0_3);
-  uint8x8_t t85_sat = vqadd_u8(t84, t84);
-  uint8x8_t t86 = vabd_u8(p1_3, q1_3);
-  uint8x8_t t87 = vshr_n_u8(t86, 1);
-  uint8x8_t t88_sat = vqadd_u8(t85_sat, t87);
-  uint8x8_t blimit_5 = vdup_n_u8((uint8_t)(blimit_3));
-  uint8x8_t t89 = vcge_u8(blimit_5, t88_sat);
-  uint8x8_t t90 = vand_u8(t83, t89);
-  uint8x8_t t91 = vmax_u8(steps0_2, steps3_2);
-  uint8x8_t thresh_5 = vdup_n_u8((uint8_t)(thresh_3));
-  uint8x8_t t92 = vcgt_u8(t91, thresh_5);
-  uint16x8_t p0_4 = vmovl_u8(p0_3);
-  uint16x8_t q0_4 = vmovl_u8(q0_3);
-  uint16x8_t t93 = vsubq_u16(q0_4, p0_4);
-  uint16x8_t q1_4 = vmovl_u8(q1_3);
-  uint16x8_t p1_4 = vmovl_u8(p1_3);
-  uint16x8_t value_7 = vsubq_u16(p1_4, q1_4);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_7));
-  uint8x8_t t97 = vand_u8(t92, vreinterpret_u8_s8(value_sat_7));
-  int16x8_t t97_2 = vmovl_s8(vreinterpret_s8_u8(t97));
-  int16x8_t value_8 = vmlaq_laneq_s16(t97_2, vreinterpretq_s16_u16(t93), multipliers16, 0);
-  int8x8_t value_sat_8 = vqmovn_s16(value_8);
-  int16x8_t f_2 = vmovl_s8(value_sat_8);
-  uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t101 = vminq_s16(vreinterpretq_s16_u16(t100), vreinterpretq_s16_u16(k127));
-  int16x8_t f1_2 = vshrq_n_s16(t101, 3);
-  uint16x8_t t103 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t104 = vminq_s16(vreinterpretq_s16_u16(t103), vreinterpretq_s16_u16(k127));
-  int16x8_t f2_2 = vshrq_n_s16(t104, 3);
-  int16x8_t g_2 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t value_9 = vaddq_u16(p0_4, vreinterpretq_u16_s16(f2_2));
-  uint8x8_t value_sat_9 = vqmovun_s16(vreinterpretq_s16_u16(value_9));
-  uint16x8_t value_10 = vsubq_u16(q0_4, vreinterpretq_u16_s16(f1_2));
-  uint8x8_t value_sat_10 = vqmovun_s16(vreinterpretq_s16_u16(value_10));
-  uint8x8_t t111 = vcge_u8(thresh_5, t91);
-  uint16x8_t value_11 = vaddq_u16(p1_4, vreinterpretq_u16_s16(g_2));
-  uint8x8_t value_sat_11 = vqmovun_s16(vreinterpretq_s16_u16(value_11));
-  uint16x8_t value_12 = vsubq_u16(q1_4, vreinterpretq_u16_s16(g_2));
-  uint8x8_t value_sat_12 = vqmovun_s16(vreinterpretq_s16_u16(value_12));
-  uint8x8_t t116 = vand_u8(t90, t111);
-  uint8x8_t t117 = vbsl_u8(t30, value_sat_3, p0);
-  uint8x8_t t118 = vbsl_u8(t30, value_sat_4, q0);
-  uint8x8_t t119 = vbsl_u8(t60, value_sat_5, p1);
-  uint8x8_t t120 = vbsl_u8(t60, value_sat_6, q1);
-  uint8x16_t z_25 = vcombine_u8(t119, t118);
-  uint8x16_t z_26 = vcombine_u8(t117, t120);
-  uint8x16_t z_27 = vzip1q_u8(z_25, z_26);
-  uint8x16_t z_28 = vzip2q_u8(z_25, z_26);
-  uint8x16_t z_29 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_27),
-      vreinterpretq_u16_u8(z_28)));
-  uint8x16_t z_30 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_27),
-      vreinterpretq_u16_u8(z_28)));
-  *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 0);
-  *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 1);
-  *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 2);
-  *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 3);
-  *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 0);
-  *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 1);
-  *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 2);
-  *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 3);
-  uint8x8_t t121 = vbsl_u8(t90, value_sat_9, p0_3);
-  uint8x8_t t122 = vbsl_u8(t90, value_sat_10, q0_3);
-  uint8x8_t t123 = vbsl_u8(t116, value_sat_11, p1_3);
-  uint8x8_t t124 = vbsl_u8(t116, value_sat_12, q1_3);
-  uint8x16_t z_31 = vcombine_u8(t123, t122);
-  uint8x16_t z_32 = vcombine_u8(t121, t124);
-  uint8x16_t z_33 = vzip1q_u8(z_31, z_32);
-  uint8x16_t z_34 = vzip2q_u8(z_31, z_32);
-  uint8x16_t z_35 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_33),
-      vreinterpretq_u16_u8(z_34)));
-  uint8x16_t z_36 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_33),
-      vreinterpretq_u16_u8(z_34)));
-  *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_35), 0);
-  *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_35), 1);
-  *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_35), 2);
-  *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_35), 3);
-  *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_36), 0);
-  *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_36), 1);
-  *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_36), 2);
-  *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_36), 3);
+  uint8x8_t row8 = vld1_u8(&dst_row8[-4]);
+  uint8x8_t row9 = vld1_u8(&dst_row9[-4]);
+  uint8x8_t row10 = vld1_u8(&dst_row10[-4]);
+  uint8x8_t row11 = vld1_u8(&dst_row11[-4]);
+  uint8x8_t row12 = vld1_u8(&dst_row12[-4]);
+  uint8x8_t row13 = vld1_u8(&dst_row13[-4]);
+  uint8x8_t row14 = vld1_u8(&dst_row14[-4]);
+  uint8x8_t row15 = vld1_u8(&dst_row15[-4]);
+  uint8x16_t z = vzip1q_u8(row0, row8);
+  uint8x16_t z_2 = vzip1q_u8(row1, row9);
+  uint8x16_t z_3 = vzip1q_u8(row2, row10);
+  uint8x16_t z_4 = vzip1q_u8(row3, row11);
+  uint8x16_t z_5 = vzip1q_u8(row4, row12);
+  uint8x16_t z_6 = vzip1q_u8(row5, row13);
+  uint8x16_t z_7 = vzip1q_u8(row6, row14);
+  uint8x16_t z_8 = vzip1q_u8(row7, row15);
+  uint8x16_t z_9 = vzip1q_u8(z, z_5);
+  uint8x16_t z_10 = vzip2q_u8(z, z_5);
+  uint8x16_t z_11 = vzip1q_u8(z_2, z_6);
+  uint8x16_t z_12 = vzip2q_u8(z_2, z_6);
+  uint8x16_t z_13 = vzip1q_u8(z_3, z_7);
+  uint8x16_t z_14 = vzip2q_u8(z_3, z_7);
+  uint8x16_t z_15 = vzip1q_u8(z_4, z_8);
+  uint8x16_t z_16 = vzip2q_u8(z_4, z_8);
+  uint8x16_t z_17 = vzip1q_u8(z_9, z_13);
+  uint8x16_t z_18 = vzip2q_u8(z_9, z_13);
+  uint8x16_t z_19 = vzip1q_u8(z_10, z_14);
+  uint8x16_t z_20 = vzip2q_u8(z_10, z_14);
+  uint8x16_t z_21 = vzip1q_u8(z_11, z_15);
+  uint8x16_t z_22 = vzip2q_u8(z_11, z_15);
+  uint8x16_t z_23 = vzip1q_u8(z_12, z_16);
+  uint8x16_t z_24 = vzip2q_u8(z_12, z_16);
+  uint8x16_t z_25 = vzip1q_u8(z_17, z_21);
+  uint8x16_t z_26 = vzip2q_u8(z_17, z_21);
+  uint8x16_t z_27 = vzip1q_u8(z_18, z_22);
+  uint8x16_t z_28 = vzip2q_u8(z_18, z_22);
+  uint8x16_t z_29 = vzip1q_u8(z_19, z_23);
+  uint8x16_t z_30 = vzip2q_u8(z_19, z_23);
+  uint8x16_t z_31 = vzip1q_u8(z_20, z_24);
+  uint8x16_t z_32 = vzip2q_u8(z_20, z_24);
+  uint8x16_t p3 = z_25;
+  uint8x16_t p2 = z_26;
+  uint8x16_t p1 = z_27;
+  uint8x16_t p0 = z_28;
+  uint8x16_t q0 = z_29;
+  uint8x16_t q1 = z_30;
+  uint8x16_t q2 = z_31;
+  uint8x16_t q3 = z_32;
+  uint8x16_t steps0 = vabdq_u8(p1, p0);
+  uint8x16_t steps1 = vabdq_u8(p2, p1);
+  uint8x16_t steps2 = vabdq_u8(p3, p2);
+  uint8x16_t steps3 = vabdq_u8(q1, q0);
+  uint8x16_t steps4 = vabdq_u8(q2, q1);
+  uint8x16_t steps5 = vabdq_u8(q3, q2);
+  uint8x16_t t17 = vmaxq_u8(steps0, steps1);
+  uint8x16_t t18 = vmaxq_u8(t17, steps2);
+  uint8x16_t t19 = vmaxq_u8(t18, steps3);
+  uint8x16_t t20 = vmaxq_u8(t19, steps4);
+  uint8x16_t t21 = vmaxq_u8(t20, steps5);
+  uint8x16_t limit_2 = vcombine_u8(vdup_n_u8(limit[0]), vdup_n_u8(limit[1]));
+  uint8x16_t t22 = vcgeq_u8(limit_2, t21);
+  uint8x16_t t23 = vabdq_u8(p0, q0);
+  uint8x16_t t25_sat = vqaddq_u8(t23, t23);
+  uint8x16_t t26 = vabdq_u8(p1, q1);
+  uint8x16_t t27 = vshrq_n_u8(t26, 1);
+  uint8x16_t t28_sat = vqaddq_u8(t25_sat, t27);
+  uint8x16_t blimit_2 = vcombine_u8(vdup_n_u8(blimit[0]), vdup_n_u8(blimit[1]));
+  uint8x16_t t29 = vcgeq_u8(blimit_2, t28_sat);
+  uint8x16_t t30 = vandq_u8(t22, t29);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t30), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t30),
+      1)) != 0)) {
+    return;
+  }
+  uint8x16_t t31 = vmaxq_u8(steps0, steps3);
+  uint8x16_t thresh_2 = vcombine_u8(vdup_n_u8(thresh[0]), vdup_n_u8(thresh[1]));
+  uint8x16_t t32 = vcgtq_u8(t31, thresh_2);
+  uint16x8_t t33_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
+  uint16x8_t t33_1 = vsubl_high_u8(q0, p0);
+  uint16x8_t value_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
+  uint16x8_t value_1 = vsubl_high_u8(p1, q1);
+  int8x16_t value_sat = vqmovnq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(value_1));
+  uint8x16_t t39 = vandq_u8(t32, vreinterpretq_u8_s8(value_sat));
+  int16x8_t t39_0 = vmovl_s8(vget_low_s8(vreinterpretq_s8_u8(t39)));
+  int16x8_t t39_1 = vmovl_high_s8(vreinterpretq_s8_u8(t39));
+  int16x8_t value_0_2 = vmlaq_laneq_s16(t39_0, vreinterpretq_s16_u16(t33_0), multipliers16, 0);
+  int16x8_t value_1_2 = vmlaq_laneq_s16(t39_1, vreinterpretq_s16_u16(t33_1), multipliers16, 0);
+  int8x16_t value_sat_2 = vqmovnq_s16(value_0_2, value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t43_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t43_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t47_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t47_sat, 3);
+  int8x16_t g = vrshrq_n_s8(f1, 1);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p0, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_4 = vsqaddq_u8(q0, f1_neg);
+  uint8x16_t t55 = vcgeq_u8(thresh_2, t31);
+  uint8x16_t value_sat_5 = vsqaddq_u8(p1, g);
+  int8x16_t g_neg = vnegq_s8(g);
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  uint8x16_t t60 = vandq_u8(t30, t55);
+  uint8x16_t t61 = vbslq_u8(t30, value_sat_3, p0);
+  uint8x16_t t62 = vbslq_u8(t30, value_sat_4, q0);
+  uint8x16_t t63 = vbslq_u8(t60, value_sat_5, p1);
+  uint8x16_t t64 = vbslq_u8(t60, value_sat_6, q1);
+  uint8x16_t z_33 = vzip1q_u8(t63, t61);
+  uint8x16_t z_34 = vzip2q_u8(t63, t61);
+  uint8x16_t z_35 = vzip1q_u8(t62, t64);
+  uint8x16_t z_36 = vzip2q_u8(t62, t64);
+  uint8x16_t z_37 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_33),
+      vreinterpretq_u16_u8(z_35)));
+  uint8x16_t z_38 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_33),
+      vreinterpretq_u16_u8(z_35)));
+  uint8x16_t z_39 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_34),
+      vreinterpretq_u16_u8(z_36)));
+  uint8x16_t z_40 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_34),
+      vreinterpretq_u16_u8(z_36)));
+  *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 0);
+  *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 1);
+  *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 2);
+  *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 3);
+  *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 0);
+  *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 1);
+  *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 2);
+  *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 3);
+  *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 0);
+  *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 1);
+  *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 2);
+  *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 3);
+  *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 0);
+  *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 1);
+  *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 2);
+  *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 3);
 }
 
-void daedalus_item_vp9_lpf44_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf44_h__vector_full_r2_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
-  one_item_vp9_lpf44_h__vector_full(dst, dst_stride, blimit, limit, thresh);
+  one_item_vp9_lpf44_h__vector_full_r2_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_h__vector_full_r2_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf44_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf44_h__vector_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf44_h__vector_full_r2_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf44_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf44_h__vector_full_r2_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf44_h_meta *meta = (const daedalus_vp9_lpf44_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf44_h__vector_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf44_h__vector_full_r2_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

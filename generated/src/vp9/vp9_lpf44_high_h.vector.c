@@ -15,319 +15,185 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 60a08e6187abbc72
+ * Class full, input hash b1cb7dbaed61f8a8
  */
-static inline void one_item_vp9_lpf44_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
-  uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
-  uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
-  uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  uint16_t *const dst_row8 = (uint16_t *)((uint8_t *)dst_row7 + dst_stride);
-  uint16_t *const dst_row9 = (uint16_t *)((uint8_t *)dst_row8 + dst_stride);
-  uint16_t *const dst_row10 = (uint16_t *)((uint8_t *)dst_row9 + dst_stride);
-  uint16_t *const dst_row11 = (uint16_t *)((uint8_t *)dst_row10 + dst_stride);
-  uint16_t *const dst_row12 = (uint16_t *)((uint8_t *)dst_row11 + dst_stride);
-  uint16_t *const dst_row13 = (uint16_t *)((uint8_t *)dst_row12 + dst_stride);
-  uint16_t *const dst_row14 = (uint16_t *)((uint8_t *)dst_row13 + dst_stride);
-  uint16_t *const dst_row15 = (uint16_t *)((uint8_t *)dst_row14 + dst_stride);
+static inline void one_item_vp9_lpf44_high_h__vector_full_early(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
+    int32_t bits) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t2 = bits - 8;
-  int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit[0] << daedalus_shift_amount(t2));
-  int32_t limit_2 = (int32_t)((uint32_t)limit[0] << daedalus_shift_amount(t2));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh[0] << daedalus_shift_amount(t2));
-  int32_t blimit_3 = (int32_t)((uint32_t)blimit[1] << daedalus_shift_amount(t2));
-  int32_t limit_3 = (int32_t)((uint32_t)limit[1] << daedalus_shift_amount(t2));
-  int32_t thresh_3 = (int32_t)((uint32_t)thresh[1] << daedalus_shift_amount(t2));
-  uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-4]);
-  uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-4]);
-  uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-4]);
-  uint16x8_t row3 = vld1q_u16(&((uint16_t *)(dst_row3))[-4]);
-  uint16x8_t row4 = vld1q_u16(&((uint16_t *)(dst_row4))[-4]);
-  uint16x8_t row5 = vld1q_u16(&((uint16_t *)(dst_row5))[-4]);
-  uint16x8_t row6 = vld1q_u16(&((uint16_t *)(dst_row6))[-4]);
-  uint16x8_t row7 = vld1q_u16(&((uint16_t *)(dst_row7))[-4]);
-  uint16x8_t z = vzip1q_u16(row0, row4);
-  uint16x8_t z_2 = vzip2q_u16(row0, row4);
-  uint16x8_t z_3 = vzip1q_u16(row1, row5);
-  uint16x8_t z_4 = vzip2q_u16(row1, row5);
-  uint16x8_t z_5 = vzip1q_u16(row2, row6);
-  uint16x8_t z_6 = vzip2q_u16(row2, row6);
-  uint16x8_t z_7 = vzip1q_u16(row3, row7);
-  uint16x8_t z_8 = vzip2q_u16(row3, row7);
-  uint16x8_t z_9 = vzip1q_u16(z, z_5);
-  uint16x8_t z_10 = vzip2q_u16(z, z_5);
-  uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
-  uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
-  uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
-  uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
-  uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
-  uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
-  uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
-  uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
-  uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
-  uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
-  uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
-  uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
-  uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
-  uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
-  uint16x8_t p3 = z_17;
-  uint16x8_t p2 = z_18;
-  uint16x8_t p1 = z_19;
-  uint16x8_t p0 = z_20;
-  uint16x8_t q0 = z_21;
-  uint16x8_t q1 = z_22;
-  uint16x8_t q2 = z_23;
-  uint16x8_t q3 = z_24;
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t28 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t29 = vmaxq_u16(t28, steps2);
-  uint16x8_t t30 = vmaxq_u16(t29, steps3);
-  uint16x8_t t31 = vmaxq_u16(t30, steps4);
-  uint16x8_t t32 = vmaxq_u16(t31, steps5);
-  uint16x8_t limit_4 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_4), vreinterpretq_s16_u16(t32));
-  uint16x8_t t34 = vabdq_u16(p0, q0);
-  uint16x8_t t36 = vshlq_n_u16(t34, 1);
-  uint16x8_t t37 = vabdq_u16(p1, q1);
-  uint16x8_t t38 = vshrq_n_u16(t37, 1);
-  uint16x8_t t39 = vaddq_u16(t36, t38);
-  uint16x8_t blimit_4 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_4), vreinterpretq_s16_u16(t39));
-  uint16x8_t t41 = vandq_u16(t33, t40);
-  uint16x8_t t42 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_4));
-  uint16x8_t t44 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
-  int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
-  uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
-  int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
-      multipliers16, 0);
-  int16x8_t t55 = vmaxq_s16(value_2, t49);
-  int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
-  int16x8_t f1 = vshrq_n_s16(t59, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
-  int16x8_t f2 = vshrq_n_s16(t62, 3);
-  int16x8_t g = vrshrq_n_s16(f1, 1);
-  uint16x8_t value_3 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-  int16x8_t t66 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t7 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t67 = vminq_u16(vreinterpretq_u16_s16(t66), t7);
-  uint16x8_t value_4 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
-  int16x8_t t69 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
-  uint16x8_t t70 = vminq_u16(vreinterpretq_u16_s16(t69), t7);
-  uint16x8_t t71 = vcgeq_s16(vreinterpretq_s16_u16(thresh_4), vreinterpretq_s16_u16(t42));
-  uint16x8_t value_5 = vaddq_u16(p1, vreinterpretq_u16_s16(g));
-  int16x8_t t73 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
-  uint16x8_t t74 = vminq_u16(vreinterpretq_u16_s16(t73), t7);
-  uint16x8_t value_6 = vsubq_u16(q1, vreinterpretq_u16_s16(g));
-  int16x8_t t76 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
-  uint16x8_t t77 = vminq_u16(vreinterpretq_u16_s16(t76), t7);
-  uint16x8_t t78 = vandq_u16(t41, t71);
-  uint16x8_t row0_2 = vld1q_u16(&((uint16_t *)(dst_row8))[-4]);
-  uint16x8_t row1_2 = vld1q_u16(&((uint16_t *)(dst_row9))[-4]);
-  uint16x8_t row2_2 = vld1q_u16(&((uint16_t *)(dst_row10))[-4]);
-  uint16x8_t row3_2 = vld1q_u16(&((uint16_t *)(dst_row11))[-4]);
-  uint16x8_t row4_2 = vld1q_u16(&((uint16_t *)(dst_row12))[-4]);
-  uint16x8_t row5_2 = vld1q_u16(&((uint16_t *)(dst_row13))[-4]);
-  uint16x8_t row6_2 = vld1q_u16(&((uint16_t *)(dst_row14))[-4]);
-  uint16x8_t row7_2 = vld1q_u16(&((uint16_t *)(dst_row15))[-4]);
-  uint16x8_t z_25 = vzip1q_u16(row0_2, row4_2);
-  uint16x8_t z_26 = vzip2q_u16(row0_2, row4_2);
-  uint16x8_t z_27 = vzip1q_u16(row1_2, row5_2);
-  uint16x8_t z_28 = vzip2q_u16(row1_2, row5_2);
-  uint16x8_t z_29 = vzip1q_u16(row2_2, row6_2);
-  uint16x8_t z_30 = vzip2q_u16(row2_2, row6_2);
-  uint16x8_t z_31 = vzip1q_u16(row3_2, row7_2);
-  uint16x8_t z_32 = vzip2q_u16(row3_2, row7_2);
-  uint16x8_t z_33 = vzip1q_u16(z_25, z_29);
-  uint16x8_t z_34 = vzip2q_u16(z_25, z_29);
-  uint16x8_t z_35 = vzip1q_u16(z_26, z_30);
-  uint16x8_t z_36 = vzip2q_u16(z_26, z_30);
-  uint16x8_t z_37 = vzip1q_u16(z_27, z_31);
-  uint16x8_t z_38 = vzip2q_u16(z_27, z_31);
-  uint16x8_t z_39 = vzip1q_u16(z_28, z_32);
-  uint16x8_t z_40 = vzip2q_u16(z_28, z_32);
-  uint16x8_t z_41 = vzip1q_u16(z_33, z_37);
-  uint16x8_t z_42 = vzip2q_u16(z_33, z_37);
-  uint16x8_t z_43 = vzip1q_u16(z_34, z_38);
-  uint16x8_t z_44 = vzip2q_u16(z_34, z_38);
-  uint16x8_t z_45 = vzip1q_u16(z_35, z_39);
-  uint16x8_t z_46 = vzip2q_u16(z_35, z_39);
-  uint16x8_t z_47 = vzip1q_u16(z_36, z_40);
-  uint16x8_t z_48 = vzip2q_u16(z_36, z_40);
-  uint16x8_t p3_2 = z_41;
-  uint16x8_t p2_2 = z_42;
-  uint16x8_t p1_2 = z_43;
-  uint16x8_t p0_2 = z_44;
-  uint16x8_t q0_2 = z_45;
-  uint16x8_t q1_2 = z_46;
-  uint16x8_t q2_2 = z_47;
-  uint16x8_t q3_2 = z_48;
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t99 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t100 = vmaxq_u16(t99, steps2_2);
-  uint16x8_t t101 = vmaxq_u16(t100, steps3_2);
-  uint16x8_t t102 = vmaxq_u16(t101, steps4_2);
-  uint16x8_t t103 = vmaxq_u16(t102, steps5_2);
-  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_3));
-  uint16x8_t t104 = vcgeq_s16(vreinterpretq_s16_u16(limit_5), vreinterpretq_s16_u16(t103));
-  uint16x8_t t105 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t106 = vshlq_n_u16(t105, 1);
-  uint16x8_t t107 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t108 = vshrq_n_u16(t107, 1);
-  uint16x8_t t109 = vaddq_u16(t106, t108);
-  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_3));
-  uint16x8_t t110 = vcgeq_s16(vreinterpretq_s16_u16(blimit_5), vreinterpretq_s16_u16(t109));
-  uint16x8_t t111 = vandq_u16(t104, t110);
-  uint16x8_t t112 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t113 = vcgtq_s16(vreinterpretq_s16_u16(t112), vreinterpretq_s16_u16(thresh_5));
-  uint16x8_t t114 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_7 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t117 = vmaxq_s16(vreinterpretq_s16_u16(value_7), t49);
-  int16x8_t t118 = vminq_s16(t117, vreinterpretq_s16_u16(t51));
-  uint16x8_t t119 = vandq_u16(t113, vreinterpretq_u16_s16(t118));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t119), vreinterpretq_s16_u16(t114),
-      multipliers16, 0);
-  int16x8_t t121 = vmaxq_s16(value_8, t49);
-  int16x8_t f_2 = vminq_s16(t121, vreinterpretq_s16_u16(t51));
-  uint16x8_t t123 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t124 = vminq_s16(vreinterpretq_s16_u16(t123), vreinterpretq_s16_u16(t51));
-  int16x8_t f1_2 = vshrq_n_s16(t124, 3);
-  uint16x8_t t126 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t127 = vminq_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(t51));
-  int16x8_t f2_2 = vshrq_n_s16(t127, 3);
-  int16x8_t g_2 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t value_9 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2_2));
-  int16x8_t t131 = vmaxq_s16(vreinterpretq_s16_u16(value_9), vreinterpretq_s16_u16(k0));
-  uint16x8_t t132 = vminq_u16(vreinterpretq_u16_s16(t131), t7);
-  uint16x8_t value_10 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1_2));
-  int16x8_t t134 = vmaxq_s16(vreinterpretq_s16_u16(value_10), vreinterpretq_s16_u16(k0));
-  uint16x8_t t135 = vminq_u16(vreinterpretq_u16_s16(t134), t7);
-  uint16x8_t t136 = vcgeq_s16(vreinterpretq_s16_u16(thresh_5), vreinterpretq_s16_u16(t112));
-  uint16x8_t value_11 = vaddq_u16(p1_2, vreinterpretq_u16_s16(g_2));
-  int16x8_t t138 = vmaxq_s16(vreinterpretq_s16_u16(value_11), vreinterpretq_s16_u16(k0));
-  uint16x8_t t139 = vminq_u16(vreinterpretq_u16_s16(t138), t7);
-  uint16x8_t value_12 = vsubq_u16(q1_2, vreinterpretq_u16_s16(g_2));
-  int16x8_t t141 = vmaxq_s16(vreinterpretq_s16_u16(value_12), vreinterpretq_s16_u16(k0));
-  uint16x8_t t142 = vminq_u16(vreinterpretq_u16_s16(t141), t7);
-  uint16x8_t t143 = vandq_u16(t111, t136);
-  uint16x8_t t144 = vbslq_u16(t41, t67, p0);
-  uint16x8_t t145 = vbslq_u16(t41, t70, q0);
-  uint16x8_t t146 = vbslq_u16(t78, t74, p1);
-  uint16x8_t t147 = vbslq_u16(t78, t77, q1);
-  uint16x8_t z_49 = vzip1q_u16(t146, t144);
-  uint16x8_t z_50 = vzip2q_u16(t146, t144);
-  uint16x8_t z_51 = vzip1q_u16(t145, t147);
-  uint16x8_t z_52 = vzip2q_u16(t145, t147);
-  uint16x8_t z_53 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_49),
-      vreinterpretq_u32_u16(z_51)));
-  uint16x8_t z_54 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_49),
-      vreinterpretq_u32_u16(z_51)));
-  uint16x8_t z_55 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_50),
-      vreinterpretq_u32_u16(z_52)));
-  uint16x8_t z_56 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_50),
-      vreinterpretq_u32_u16(z_52)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_53), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_53),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_54),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_54),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_55),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_55),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_56),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_56),
-      1);
-  uint16x8_t t148 = vbslq_u16(t111, t132, p0_2);
-  uint16x8_t t149 = vbslq_u16(t111, t135, q0_2);
-  uint16x8_t t150 = vbslq_u16(t143, t139, p1_2);
-  uint16x8_t t151 = vbslq_u16(t143, t142, q1_2);
-  uint16x8_t z_57 = vzip1q_u16(t150, t148);
-  uint16x8_t z_58 = vzip2q_u16(t150, t148);
-  uint16x8_t z_59 = vzip1q_u16(t149, t151);
-  uint16x8_t z_60 = vzip2q_u16(t149, t151);
-  uint16x8_t z_61 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_57),
-      vreinterpretq_u32_u16(z_59)));
-  uint16x8_t z_62 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_57),
-      vreinterpretq_u32_u16(z_59)));
-  uint16x8_t z_63 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_58),
-      vreinterpretq_u32_u16(z_60)));
-  uint16x8_t z_64 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_58),
-      vreinterpretq_u32_u16(z_60)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row8))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_61),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row9))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_61),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row10))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_62),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row11))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_62),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row12))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row13))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row14))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row15))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      1);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t2 = bits - 8;
+      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-4]);
+      uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-4]);
+      uint16x8_t row2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-4]);
+      uint16x8_t row3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-4]);
+      uint16x8_t row4 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-4]);
+      uint16x8_t row5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-4]);
+      uint16x8_t row6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-4]);
+      uint16x8_t row7 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-4]);
+      uint16x8_t z = vzip1q_u16(row0, row4);
+      uint16x8_t z_2 = vzip2q_u16(row0, row4);
+      uint16x8_t z_3 = vzip1q_u16(row1, row5);
+      uint16x8_t z_4 = vzip2q_u16(row1, row5);
+      uint16x8_t z_5 = vzip1q_u16(row2, row6);
+      uint16x8_t z_6 = vzip2q_u16(row2, row6);
+      uint16x8_t z_7 = vzip1q_u16(row3, row7);
+      uint16x8_t z_8 = vzip2q_u16(row3, row7);
+      uint16x8_t z_9 = vzip1q_u16(z, z_5);
+      uint16x8_t z_10 = vzip2q_u16(z, z_5);
+      uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
+      uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
+      uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
+      uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
+      uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
+      uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
+      uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
+      uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
+      uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
+      uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
+      uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
+      uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
+      uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
+      uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
+      uint16x8_t p3 = z_17;
+      uint16x8_t p2 = z_18;
+      uint16x8_t p1 = z_19;
+      uint16x8_t p0 = z_20;
+      uint16x8_t q0 = z_21;
+      uint16x8_t q1 = z_22;
+      uint16x8_t q2 = z_23;
+      uint16x8_t q3 = z_24;
+      uint16x8_t steps0 = vabdq_u16(p1, p0);
+      uint16x8_t steps1 = vabdq_u16(p2, p1);
+      uint16x8_t steps2 = vabdq_u16(p3, p2);
+      uint16x8_t steps3 = vabdq_u16(q1, q0);
+      uint16x8_t steps4 = vabdq_u16(q2, q1);
+      uint16x8_t steps5 = vabdq_u16(q3, q2);
+      uint16x8_t t28 = vmaxq_u16(steps0, steps1);
+      uint16x8_t t29 = vmaxq_u16(t28, steps2);
+      uint16x8_t t30 = vmaxq_u16(t29, steps3);
+      uint16x8_t t31 = vmaxq_u16(t30, steps4);
+      uint16x8_t t32 = vmaxq_u16(t31, steps5);
+      uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+      uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t32));
+      uint16x8_t t34 = vabdq_u16(p0, q0);
+      uint16x8_t t36 = vshlq_n_u16(t34, 1);
+      uint16x8_t t37 = vabdq_u16(p1, q1);
+      uint16x8_t t38 = vshrq_n_u16(t37, 1);
+      uint16x8_t t39 = vaddq_u16(t36, t38);
+      uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+      uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t39));
+      uint16x8_t t41 = vandq_u16(t33, t40);
+      uint8x8_t t41_2 = vmovn_u16(t41);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t41_2), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t42 = vmaxq_u16(steps0, steps3);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_3));
+      uint16x8_t t44 = vsubq_u16(q0, p0);
+      uint16x8_t value = vsubq_u16(p1, q1);
+      int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
+      int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
+      uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
+      int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
+      uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
+          multipliers16, 0);
+      int16x8_t t55 = vmaxq_s16(value_2, t49);
+      int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
+      int16x8_t f1 = vshrq_n_s16(t59, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
+      int16x8_t f2 = vshrq_n_s16(t62, 3);
+      int16x8_t g = vrshrq_n_s16(f1, 1);
+      uint16x8_t value_3 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
+      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+      int16x8_t t66 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t67 = vminq_u16(vreinterpretq_u16_s16(t66), t7);
+      uint16x8_t value_4 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
+      int16x8_t t69 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
+      uint16x8_t t70 = vminq_u16(vreinterpretq_u16_s16(t69), t7);
+      uint16x8_t t71 = vcgeq_s16(vreinterpretq_s16_u16(thresh_3), vreinterpretq_s16_u16(t42));
+      uint16x8_t value_5 = vaddq_u16(p1, vreinterpretq_u16_s16(g));
+      int16x8_t t73 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
+      uint16x8_t t74 = vminq_u16(vreinterpretq_u16_s16(t73), t7);
+      uint16x8_t value_6 = vsubq_u16(q1, vreinterpretq_u16_s16(g));
+      int16x8_t t76 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
+      uint16x8_t t77 = vminq_u16(vreinterpretq_u16_s16(t76), t7);
+      uint16x8_t t78 = vandq_u16(t41, t71);
+      uint16x8_t t79 = vbslq_u16(t41, t67, p0);
+      uint16x8_t t80 = vbslq_u16(t41, t70, q0);
+      uint16x8_t t81 = vbslq_u16(t78, t74, p1);
+      uint16x8_t t82 = vbslq_u16(t78, t77, q1);
+      uint16x8_t z_25 = vzip1q_u16(t81, t79);
+      uint16x8_t z_26 = vzip2q_u16(t81, t79);
+      uint16x8_t z_27 = vzip1q_u16(t80, t82);
+      uint16x8_t z_28 = vzip2q_u16(t80, t82);
+      uint16x8_t z_29 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_25),
+          vreinterpretq_u32_u16(z_27)));
+      uint16x8_t z_30 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_25),
+          vreinterpretq_u32_u16(z_27)));
+      uint16x8_t z_31 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_26),
+          vreinterpretq_u32_u16(z_28)));
+      uint16x8_t z_32 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_26),
+          vreinterpretq_u32_u16(z_28)));
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_29), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_29), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_30), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_30), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_31), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_31), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 1);
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf44_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf44_high_h__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  one_item_vp9_lpf44_high_h__vector_full(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf44_high_h__vector_full_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_high_h__vector_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_high_h__vector_full_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf44_high_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf44_high_h__vector_full(dst, dst_stride, meta->blimit, meta->limit,
+    one_item_vp9_lpf44_high_h__vector_full_early(dst, dst_stride, meta->blimit, meta->limit,
         meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf44_high_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf44_high_h__vector_full_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf44_high_h_meta *meta = (const daedalus_vp9_lpf44_high_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf44_high_h__vector_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf44_high_h__vector_full_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -10,200 +10,131 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
 
 /*
- * Class full, input hash 4d916067767c2792
+ * Class full, input hash 75ca8ff98006e613
  */
-static inline void one_item_vp9_lpf44_high_v__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+static inline void one_item_vp9_lpf44_high_v__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_above1 = (uint16_t *)((uint8_t *)dst - dst_stride);
-  uint16_t *const dst_above2 = (uint16_t *)((uint8_t *)dst_above1 - dst_stride);
-  uint16_t *const dst_above3 = (uint16_t *)((uint8_t *)dst_above2 - dst_stride);
-  uint16_t *const dst_above4 = (uint16_t *)((uint8_t *)dst_above3 - dst_stride);
   static const int16_t multipliers16_values[8] = {2, 3, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t2 = bits - 8;
-  int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit[0] << daedalus_shift_amount(t2));
-  int32_t limit_2 = (int32_t)((uint32_t)limit[0] << daedalus_shift_amount(t2));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh[0] << daedalus_shift_amount(t2));
-  int32_t blimit_3 = (int32_t)((uint32_t)blimit[1] << daedalus_shift_amount(t2));
-  int32_t limit_3 = (int32_t)((uint32_t)limit[1] << daedalus_shift_amount(t2));
-  int32_t thresh_3 = (int32_t)((uint32_t)thresh[1] << daedalus_shift_amount(t2));
-  uint16x8_t p0 = vld1q_u16(&((uint16_t *)(dst_above1))[0]);
-  uint16x8_t p1 = vld1q_u16(&((uint16_t *)(dst_above2))[0]);
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  uint16x8_t p2 = vld1q_u16(&((uint16_t *)(dst_above3))[0]);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  uint16x8_t p3 = vld1q_u16(&((uint16_t *)(dst_above4))[0]);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[0]);
-  uint16x8_t q1 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  uint16x8_t q2 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  uint16x8_t q3 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t28 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t29 = vmaxq_u16(t28, steps2);
-  uint16x8_t t30 = vmaxq_u16(t29, steps3);
-  uint16x8_t t31 = vmaxq_u16(t30, steps4);
-  uint16x8_t t32 = vmaxq_u16(t31, steps5);
-  uint16x8_t limit_4 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t33 = vcgeq_u16(limit_4, t32);
-  uint16x8_t t34 = vabdq_u16(p0, q0);
-  uint16x8_t t37 = vabdq_u16(p1, q1);
-  uint16x8_t t38 = vshrq_n_u16(t37, 1);
-  int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t38), vreinterpretq_s16_u16(t34),
-      multipliers16, 0);
-  uint16x8_t blimit_4 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t40 = vcgeq_u16(blimit_4, vreinterpretq_u16_s16(t39));
-  uint16x8_t t41 = vandq_u16(t33, t40);
-  uint16x8_t t42 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t43 = vcgtq_u16(t42, thresh_4);
-  uint16x8_t t44 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
-  int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
-  uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
-  int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
-      multipliers16, 1);
-  int16x8_t t55 = vmaxq_s16(value_2, t49);
-  int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
-  int16x8_t f1 = vshrq_n_s16(t59, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
-  int16x8_t f2 = vshrq_n_s16(t62, 3);
-  int16x8_t g = vrshrq_n_s16(f1, 1);
-  uint16x8_t value_sat = vsqaddq_u16(p0, f2);
-  uint16x8_t t7 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t67 = vminq_u16(value_sat, t7);
-  int16x8_t f1_neg = vnegq_s16(f1);
-  uint16x8_t value_sat_2 = vsqaddq_u16(q0, f1_neg);
-  uint16x8_t t70 = vminq_u16(value_sat_2, t7);
-  uint16x8_t t71 = vcgeq_u16(thresh_4, t42);
-  uint16x8_t value_sat_3 = vsqaddq_u16(p1, g);
-  uint16x8_t t74 = vminq_u16(value_sat_3, t7);
-  int16x8_t g_neg = vnegq_s16(g);
-  uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
-  uint16x8_t t77 = vminq_u16(value_sat_4, t7);
-  uint16x8_t t78 = vandq_u16(t41, t71);
-  uint16x8_t p0_2 = vld1q_u16(&((uint16_t *)(dst_above1))[8]);
-  uint16x8_t p1_2 = vld1q_u16(&((uint16_t *)(dst_above2))[8]);
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  uint16x8_t p2_2 = vld1q_u16(&((uint16_t *)(dst_above3))[8]);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  uint16x8_t p3_2 = vld1q_u16(&((uint16_t *)(dst_above4))[8]);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  uint16x8_t q0_2 = vld1q_u16(&((uint16_t *)(dst))[8]);
-  uint16x8_t q1_2 = vld1q_u16(&((uint16_t *)(dst_row1))[8]);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  uint16x8_t q2_2 = vld1q_u16(&((uint16_t *)(dst_row2))[8]);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  uint16x8_t q3_2 = vld1q_u16(&((uint16_t *)(dst_row3))[8]);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t99 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t100 = vmaxq_u16(t99, steps2_2);
-  uint16x8_t t101 = vmaxq_u16(t100, steps3_2);
-  uint16x8_t t102 = vmaxq_u16(t101, steps4_2);
-  uint16x8_t t103 = vmaxq_u16(t102, steps5_2);
-  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_3));
-  uint16x8_t t104 = vcgeq_u16(limit_5, t103);
-  uint16x8_t t105 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t107 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t108 = vshrq_n_u16(t107, 1);
-  int16x8_t t109 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t108), vreinterpretq_s16_u16(t105),
-      multipliers16, 0);
-  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_3));
-  uint16x8_t t110 = vcgeq_u16(blimit_5, vreinterpretq_u16_s16(t109));
-  uint16x8_t t111 = vandq_u16(t104, t110);
-  uint16x8_t t112 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t113 = vcgtq_u16(t112, thresh_5);
-  uint16x8_t t114 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_3 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t117 = vmaxq_s16(vreinterpretq_s16_u16(value_3), t49);
-  int16x8_t t118 = vminq_s16(t117, vreinterpretq_s16_u16(t51));
-  uint16x8_t t119 = vandq_u16(t113, vreinterpretq_u16_s16(t118));
-  int16x8_t value_4 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t119), vreinterpretq_s16_u16(t114),
-      multipliers16, 1);
-  int16x8_t t121 = vmaxq_s16(value_4, t49);
-  int16x8_t f_2 = vminq_s16(t121, vreinterpretq_s16_u16(t51));
-  uint16x8_t t123 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t124 = vminq_s16(vreinterpretq_s16_u16(t123), vreinterpretq_s16_u16(t51));
-  int16x8_t f1_2 = vshrq_n_s16(t124, 3);
-  uint16x8_t t126 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t127 = vminq_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(t51));
-  int16x8_t f2_2 = vshrq_n_s16(t127, 3);
-  int16x8_t g_2 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t value_sat_5 = vsqaddq_u16(p0_2, f2_2);
-  uint16x8_t t132 = vminq_u16(value_sat_5, t7);
-  int16x8_t f1_neg_2 = vnegq_s16(f1_2);
-  uint16x8_t value_sat_6 = vsqaddq_u16(q0_2, f1_neg_2);
-  uint16x8_t t135 = vminq_u16(value_sat_6, t7);
-  uint16x8_t t136 = vcgeq_u16(thresh_5, t112);
-  uint16x8_t value_sat_7 = vsqaddq_u16(p1_2, g_2);
-  uint16x8_t t139 = vminq_u16(value_sat_7, t7);
-  int16x8_t g_neg_2 = vnegq_s16(g_2);
-  uint16x8_t value_sat_8 = vsqaddq_u16(q1_2, g_neg_2);
-  uint16x8_t t142 = vminq_u16(value_sat_8, t7);
-  uint16x8_t t143 = vandq_u16(t111, t136);
-  uint16x8_t t144 = vbslq_u16(t41, t67, p0);
-  vst1q_u16(&((uint16_t *)(dst_above1))[0], t144);
-  uint16x8_t t145 = vbslq_u16(t41, t70, q0);
-  vst1q_u16(&((uint16_t *)(dst))[0], t145);
-  uint16x8_t t146 = vbslq_u16(t78, t74, p1);
-  vst1q_u16(&((uint16_t *)(dst_above2))[0], t146);
-  uint16x8_t t147 = vbslq_u16(t78, t77, q1);
-  vst1q_u16(&((uint16_t *)(dst_row1))[0], t147);
-  uint16x8_t t148 = vbslq_u16(t111, t132, p0_2);
-  vst1q_u16(&((uint16_t *)(dst_above1))[8], t148);
-  uint16x8_t t149 = vbslq_u16(t111, t135, q0_2);
-  vst1q_u16(&((uint16_t *)(dst))[8], t149);
-  uint16x8_t t150 = vbslq_u16(t143, t139, p1_2);
-  vst1q_u16(&((uint16_t *)(dst_above2))[8], t150);
-  uint16x8_t t151 = vbslq_u16(t143, t142, q1_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[8], t151);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t2 = bits - 8;
+      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
+      uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
+      uint16x8_t steps0 = vabdq_u16(p1, p0);
+      uint16x8_t p2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part]);
+      uint16x8_t steps1 = vabdq_u16(p2, p1);
+      uint16x8_t p3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-4 * dst_stride))[8*part]);
+      uint16x8_t steps2 = vabdq_u16(p3, p2);
+      uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[8*part]);
+      uint16x8_t q1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part]);
+      uint16x8_t steps3 = vabdq_u16(q1, q0);
+      uint16x8_t q2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[8*part]);
+      uint16x8_t steps4 = vabdq_u16(q2, q1);
+      uint16x8_t q3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[8*part]);
+      uint16x8_t steps5 = vabdq_u16(q3, q2);
+      uint16x8_t t28 = vmaxq_u16(steps0, steps1);
+      uint16x8_t t29 = vmaxq_u16(t28, steps2);
+      uint16x8_t t30 = vmaxq_u16(t29, steps3);
+      uint16x8_t t31 = vmaxq_u16(t30, steps4);
+      uint16x8_t t32 = vmaxq_u16(t31, steps5);
+      uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+      uint16x8_t t33 = vcgeq_u16(limit_3, t32);
+      uint16x8_t t34 = vabdq_u16(p0, q0);
+      uint16x8_t t37 = vabdq_u16(p1, q1);
+      uint16x8_t t38 = vshrq_n_u16(t37, 1);
+      int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t38), vreinterpretq_s16_u16(t34),
+          multipliers16, 0);
+      uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+      uint16x8_t t40 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t39));
+      uint16x8_t t41 = vandq_u16(t33, t40);
+      uint8x8_t t41_2 = vmovn_u16(t41);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t41_2), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t42 = vmaxq_u16(steps0, steps3);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t43 = vcgtq_u16(t42, thresh_3);
+      uint16x8_t t44 = vsubq_u16(q0, p0);
+      uint16x8_t value = vsubq_u16(p1, q1);
+      int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
+      int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
+      uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
+      int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
+      uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
+          multipliers16, 1);
+      int16x8_t t55 = vmaxq_s16(value_2, t49);
+      int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
+      int16x8_t f1 = vshrq_n_s16(t59, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
+      int16x8_t f2 = vshrq_n_s16(t62, 3);
+      int16x8_t g = vrshrq_n_s16(f1, 1);
+      uint16x8_t value_sat = vsqaddq_u16(p0, f2);
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t67 = vminq_u16(value_sat, t7);
+      int16x8_t f1_neg = vnegq_s16(f1);
+      uint16x8_t value_sat_2 = vsqaddq_u16(q0, f1_neg);
+      uint16x8_t t70 = vminq_u16(value_sat_2, t7);
+      uint16x8_t t71 = vcgeq_u16(thresh_3, t42);
+      uint16x8_t value_sat_3 = vsqaddq_u16(p1, g);
+      uint16x8_t t74 = vminq_u16(value_sat_3, t7);
+      int16x8_t g_neg = vnegq_s16(g);
+      uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
+      uint16x8_t t77 = vminq_u16(value_sat_4, t7);
+      uint16x8_t t78 = vandq_u16(t41, t71);
+      uint16x8_t t79 = vbslq_u16(t41, t67, p0);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part], t79);
+      uint16x8_t t80 = vbslq_u16(t41, t70, q0);
+      vst1q_u16(&((uint16_t *)(dst))[8*part], t80);
+      uint16x8_t t81 = vbslq_u16(t78, t74, p1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part], t81);
+      uint16x8_t t82 = vbslq_u16(t78, t77, q1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part], t82);
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf44_high_v__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf44_high_v__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  one_item_vp9_lpf44_high_v__neon_full(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf44_high_v__neon_full_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_high_v__neon_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf44_high_v__neon_full_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf44_high_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf44_high_v__neon_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh,
-        meta->bits);
+    one_item_vp9_lpf44_high_v__neon_full_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf44_high_v__neon_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf44_high_v__neon_full_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf44_high_v_meta *meta = (const daedalus_vp9_lpf44_high_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf44_high_v__neon_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf44_high_v__neon_full_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

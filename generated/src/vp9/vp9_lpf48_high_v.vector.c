@@ -15,253 +15,198 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 5514f67a98877248
+ * Class full, input hash 470a48e354222b52
  */
-static inline void one_item_vp9_lpf48_high_v__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_above1 = (uint16_t *)((uint8_t *)dst - dst_stride);
-  uint16_t *const dst_above2 = (uint16_t *)((uint8_t *)dst_above1 - dst_stride);
-  uint16_t *const dst_above3 = (uint16_t *)((uint8_t *)dst_above2 - dst_stride);
-  uint16_t *const dst_above4 = (uint16_t *)((uint8_t *)dst_above3 - dst_stride);
+static inline void one_item_vp9_lpf48_high_v__vector_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
+    int32_t bits) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t2 = bits - 8;
-  int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit[0] << daedalus_shift_amount(t2));
-  int32_t limit_2 = (int32_t)((uint32_t)limit[0] << daedalus_shift_amount(t2));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh[0] << daedalus_shift_amount(t2));
-  int32_t blimit_3 = (int32_t)((uint32_t)blimit[1] << daedalus_shift_amount(t2));
-  int32_t limit_3 = (int32_t)((uint32_t)limit[1] << daedalus_shift_amount(t2));
-  int32_t thresh_3 = (int32_t)((uint32_t)thresh[1] << daedalus_shift_amount(t2));
-  uint16x8_t p2 = vld1q_u16(&((uint16_t *)(dst_above3))[0]);
-  vst1q_u16(&((uint16_t *)(dst_above3))[0], p2);
-  uint16x8_t q2 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
-  vst1q_u16(&((uint16_t *)(dst_row2))[0], q2);
-  uint16x8_t p1 = vld1q_u16(&((uint16_t *)(dst_above2))[0]);
-  uint16x8_t p0 = vld1q_u16(&((uint16_t *)(dst_above1))[0]);
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  uint16x8_t p3 = vld1q_u16(&((uint16_t *)(dst_above4))[0]);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[0]);
-  uint16x8_t q1 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  uint16x8_t q3 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t28 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t29 = vmaxq_u16(t28, steps2);
-  uint16x8_t t30 = vmaxq_u16(t29, steps3);
-  uint16x8_t t31 = vmaxq_u16(t30, steps4);
-  uint16x8_t t32 = vmaxq_u16(t31, steps5);
-  uint16x8_t limit_4 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_4), vreinterpretq_s16_u16(t32));
-  uint16x8_t t34 = vabdq_u16(p0, q0);
-  uint16x8_t t36 = vshlq_n_u16(t34, 1);
-  uint16x8_t t37 = vabdq_u16(p1, q1);
-  uint16x8_t t38 = vshrq_n_u16(t37, 1);
-  uint16x8_t t39 = vaddq_u16(t36, t38);
-  uint16x8_t blimit_4 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_4), vreinterpretq_s16_u16(t39));
-  uint16x8_t t41 = vandq_u16(t33, t40);
-  uint16x8_t t42 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_4));
-  uint16x8_t t44 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
-  int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
-  uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
-  int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
-      multipliers16, 0);
-  int16x8_t t55 = vmaxq_s16(value_2, t49);
-  int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
-  int16x8_t f1 = vshrq_n_s16(t59, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
-  int16x8_t f2 = vshrq_n_s16(t62, 3);
-  int16x8_t t64 = vrshrq_n_s16(f1, 1);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
-  uint16x8_t value_3 = vaddq_u16(p1, g);
-  uint16x8_t value_4 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1, g);
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-  int16x8_t t71 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t7 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t71), t7);
-  int16x8_t t73 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t73), t7);
-  int16x8_t t75 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t75), t7);
-  int16x8_t t77 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t77), t7);
-  uint16x8_t p0_2 = vld1q_u16(&((uint16_t *)(dst_above1))[8]);
-  uint16x8_t p1_2 = vld1q_u16(&((uint16_t *)(dst_above2))[8]);
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  uint16x8_t p2_2 = vld1q_u16(&((uint16_t *)(dst_above3))[8]);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  uint16x8_t p3_2 = vld1q_u16(&((uint16_t *)(dst_above4))[8]);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  uint16x8_t q0_2 = vld1q_u16(&((uint16_t *)(dst))[8]);
-  uint16x8_t q1_2 = vld1q_u16(&((uint16_t *)(dst_row1))[8]);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  uint16x8_t q2_2 = vld1q_u16(&((uint16_t *)(dst_row2))[8]);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  uint16x8_t q3_2 = vld1q_u16(&((uint16_t *)(dst_row3))[8]);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t99 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t100 = vmaxq_u16(t99, steps2_2);
-  uint16x8_t t101 = vmaxq_u16(t100, steps3_2);
-  uint16x8_t t102 = vmaxq_u16(t101, steps4_2);
-  uint16x8_t t103 = vmaxq_u16(t102, steps5_2);
-  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_3));
-  uint16x8_t t104 = vcgeq_s16(vreinterpretq_s16_u16(limit_5), vreinterpretq_s16_u16(t103));
-  uint16x8_t t105 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t106 = vshlq_n_u16(t105, 1);
-  uint16x8_t t107 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t108 = vshrq_n_u16(t107, 1);
-  uint16x8_t t109 = vaddq_u16(t106, t108);
-  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_3));
-  uint16x8_t t110 = vcgeq_s16(vreinterpretq_s16_u16(blimit_5), vreinterpretq_s16_u16(t109));
-  uint16x8_t t111 = vandq_u16(t104, t110);
-  uint16x8_t t112 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t113 = vcgtq_s16(vreinterpretq_s16_u16(t112), vreinterpretq_s16_u16(thresh_5));
-  uint16x8_t t114 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_7 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t117 = vmaxq_s16(vreinterpretq_s16_u16(value_7), t49);
-  int16x8_t t118 = vminq_s16(t117, vreinterpretq_s16_u16(t51));
-  uint16x8_t t119 = vandq_u16(t113, vreinterpretq_u16_s16(t118));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t119), vreinterpretq_s16_u16(t114),
-      multipliers16, 0);
-  int16x8_t t121 = vmaxq_s16(value_8, t49);
-  int16x8_t f_2 = vminq_s16(t121, vreinterpretq_s16_u16(t51));
-  uint16x8_t t123 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t124 = vminq_s16(vreinterpretq_s16_u16(t123), vreinterpretq_s16_u16(t51));
-  int16x8_t f1_2 = vshrq_n_s16(t124, 3);
-  uint16x8_t t126 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t127 = vminq_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(t51));
-  int16x8_t f2_2 = vshrq_n_s16(t127, 3);
-  int16x8_t t129 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t t130 = vabdq_u16(p2_2, p0_2);
-  uint16x8_t t131 = vabdq_u16(p3_2, p0_2);
-  uint16x8_t t132 = vabdq_u16(q2_2, q0_2);
-  uint16x8_t t133 = vabdq_u16(q3_2, q0_2);
-  uint16x8_t t134 = vmaxq_u16(steps0_2, t130);
-  uint16x8_t t135 = vmaxq_u16(t134, t131);
-  uint16x8_t t136 = vmaxq_u16(t135, steps3_2);
-  uint16x8_t t137 = vmaxq_u16(t136, t132);
-  uint16x8_t t138 = vmaxq_u16(t137, t133);
-  uint16x8_t t65 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
-  uint16x8_t t139 = vcgeq_s16(vreinterpretq_s16_u16(t65), vreinterpretq_s16_u16(t138));
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t129), t113);
-  uint16x8_t value_9 = vaddq_u16(p1_2, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_2, g_2);
-  int16x8_t t145 = vmaxq_s16(vreinterpretq_s16_u16(value_9), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved0_2 = vminq_u16(vreinterpretq_u16_s16(t145), t7);
-  int16x8_t t147 = vmaxq_s16(vreinterpretq_s16_u16(value_10), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1_2 = vminq_u16(vreinterpretq_u16_s16(t147), t7);
-  int16x8_t t149 = vmaxq_s16(vreinterpretq_s16_u16(value_11), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2_2 = vminq_u16(vreinterpretq_u16_s16(t149), t7);
-  int16x8_t t151 = vmaxq_s16(vreinterpretq_s16_u16(value_12), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3_2 = vminq_u16(vreinterpretq_u16_s16(t151), t7);
-  uint16x8_t t154 = vshlq_n_u16(p2_2, 1);
-  int16x8_t t155 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 0);
-  uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155), p1_2);
-  uint16x8_t t157 = vaddq_u16(t156, p0_2);
-  uint16x8_t total = vaddq_u16(t157, q0_2);
-  uint16x8_t t159 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t139, t159, p2_2);
-  uint16x8_t t161 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t162 = vsubq_u16(t161, p3_2);
-  uint16x8_t t163 = vsubq_u16(t162, p2_2);
-  uint16x8_t total_2 = vaddq_u16(total, t163);
-  uint16x8_t t165 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t139, t165, moved0_2);
-  uint16x8_t t167 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t168 = vsubq_u16(t167, p3_2);
-  uint16x8_t t169 = vsubq_u16(t168, p1_2);
-  uint16x8_t total_3 = vaddq_u16(total_2, t169);
-  uint16x8_t t171 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t139, t171, moved1_2);
-  uint16x8_t t173 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t174 = vsubq_u16(t173, p3_2);
-  uint16x8_t t175 = vsubq_u16(t174, p0_2);
-  uint16x8_t total_4 = vaddq_u16(total_3, t175);
-  uint16x8_t t177 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t139, t177, moved2_2);
-  uint16x8_t t179 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t180 = vsubq_u16(t179, p2_2);
-  uint16x8_t t181 = vsubq_u16(t180, q0_2);
-  uint16x8_t total_5 = vaddq_u16(total_4, t181);
-  uint16x8_t t183 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t139, t183, moved3_2);
-  uint16x8_t t185 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t186 = vsubq_u16(t185, p1_2);
-  uint16x8_t t187 = vsubq_u16(t186, q1_2);
-  uint16x8_t total_6 = vaddq_u16(total_5, t187);
-  uint16x8_t t189 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t139, t189, q2_2);
-  uint16x8_t moved0_3 = vbslq_u16(t41, moved0, p1);
-  vst1q_u16(&((uint16_t *)(dst_above2))[0], moved0_3);
-  uint16x8_t moved1_3 = vbslq_u16(t41, moved1, p0);
-  vst1q_u16(&((uint16_t *)(dst_above1))[0], moved1_3);
-  uint16x8_t moved2_3 = vbslq_u16(t41, moved2, q0);
-  vst1q_u16(&((uint16_t *)(dst))[0], moved2_3);
-  uint16x8_t moved3_3 = vbslq_u16(t41, moved3, q1);
-  vst1q_u16(&((uint16_t *)(dst_row1))[0], moved3_3);
-  uint16x8_t near0_2 = vbslq_u16(t111, near0, p2_2);
-  vst1q_u16(&((uint16_t *)(dst_above3))[8], near0_2);
-  uint16x8_t near1_2 = vbslq_u16(t111, near1, p1_2);
-  vst1q_u16(&((uint16_t *)(dst_above2))[8], near1_2);
-  uint16x8_t near2_2 = vbslq_u16(t111, near2, p0_2);
-  vst1q_u16(&((uint16_t *)(dst_above1))[8], near2_2);
-  uint16x8_t near3_2 = vbslq_u16(t111, near3, q0_2);
-  vst1q_u16(&((uint16_t *)(dst))[8], near3_2);
-  uint16x8_t near4_2 = vbslq_u16(t111, near4, q1_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[8], near4_2);
-  uint16x8_t near5_2 = vbslq_u16(t111, near5, q2_2);
-  vst1q_u16(&((uint16_t *)(dst_row2))[8], near5_2);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t2 = bits - 8;
+      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
+      uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
+      uint16x8_t steps0 = vabdq_u16(p1, p0);
+      uint16x8_t p2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part]);
+      uint16x8_t steps1 = vabdq_u16(p2, p1);
+      uint16x8_t p3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-4 * dst_stride))[8*part]);
+      uint16x8_t steps2 = vabdq_u16(p3, p2);
+      uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[8*part]);
+      uint16x8_t q1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part]);
+      uint16x8_t steps3 = vabdq_u16(q1, q0);
+      uint16x8_t q2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[8*part]);
+      uint16x8_t steps4 = vabdq_u16(q2, q1);
+      uint16x8_t q3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[8*part]);
+      uint16x8_t steps5 = vabdq_u16(q3, q2);
+      uint16x8_t t28 = vmaxq_u16(steps0, steps1);
+      uint16x8_t t29 = vmaxq_u16(t28, steps2);
+      uint16x8_t t30 = vmaxq_u16(t29, steps3);
+      uint16x8_t t31 = vmaxq_u16(t30, steps4);
+      uint16x8_t t32 = vmaxq_u16(t31, steps5);
+      uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+      uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t32));
+      uint16x8_t t34 = vabdq_u16(p0, q0);
+      uint16x8_t t36 = vshlq_n_u16(t34, 1);
+      uint16x8_t t37 = vabdq_u16(p1, q1);
+      uint16x8_t t38 = vshrq_n_u16(t37, 1);
+      uint16x8_t t39 = vaddq_u16(t36, t38);
+      uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+      uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t39));
+      uint16x8_t t41 = vandq_u16(t33, t40);
+      uint8x8_t t41_2 = vmovn_u16(t41);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t41_2), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t42 = vmaxq_u16(steps0, steps3);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_3));
+      uint16x8_t t44 = vsubq_u16(q0, p0);
+      uint16x8_t value = vsubq_u16(p1, q1);
+      int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
+      int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
+      uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
+      int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
+      uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
+          multipliers16, 0);
+      int16x8_t t55 = vmaxq_s16(value_2, t49);
+      int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
+      int16x8_t f1 = vshrq_n_s16(t59, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
+      int16x8_t f2 = vshrq_n_s16(t62, 3);
+      int16x8_t t64 = vrshrq_n_s16(f1, 1);
+      uint16x8_t t65 = vabdq_u16(p2, p0);
+      uint16x8_t t66 = vabdq_u16(p3, p0);
+      uint16x8_t t67 = vabdq_u16(q2, q0);
+      uint16x8_t t68 = vabdq_u16(q3, q0);
+      uint16x8_t t70 = vmaxq_u16(steps0, t65);
+      uint16x8_t t71 = vmaxq_u16(t70, t66);
+      uint16x8_t t72 = vmaxq_u16(t71, steps3);
+      uint16x8_t t73 = vmaxq_u16(t72, t67);
+      uint16x8_t t74 = vmaxq_u16(t73, t68);
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
+      uint16x8_t t77 = vdupq_n_u16((uint16_t)(-(int32_t)((1 <= part))));
+      uint16x8_t t78 = vandq_u16(t75, t77);
+      uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
+      uint16x8_t value_3 = vaddq_u16(p1, g);
+      uint16x8_t value_4 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
+      uint16x8_t value_5 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
+      uint16x8_t value_6 = vsubq_u16(q1, g);
+      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+      int16x8_t t84 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t84), t7);
+      int16x8_t t86 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t86), t7);
+      int16x8_t t88 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t88), t7);
+      int16x8_t t90 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t90), t7);
+      int anywhere = 0;
+      uint16x8_t near0 = p2;
+      uint16x8_t near1 = moved0;
+      uint16x8_t near2 = moved1;
+      uint16x8_t near3 = moved2;
+      uint16x8_t near4 = moved3;
+      uint16x8_t near5 = q2;
+      anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t78), 0) |
+          vgetq_lane_u64(vreinterpretq_u64_u16(t78), 1)) != 0;
+      if (anywhere) {
+        uint16x8_t t93 = vshlq_n_u16(p2, 1);
+        int16x8_t t94 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t93), vreinterpretq_s16_u16(p3),
+            multipliers16, 0);
+        uint16x8_t t95 = vaddq_u16(vreinterpretq_u16_s16(t94), p1);
+        uint16x8_t t96 = vaddq_u16(t95, p0);
+        uint16x8_t total = vaddq_u16(t96, q0);
+        uint16x8_t t98 = vrshrq_n_u16(total, 3);
+        uint16x8_t near0_2 = vbslq_u16(t78, t98, p2);
+        uint16x8_t t100 = vaddq_u16(p1, q1);
+        uint16x8_t t101 = vsubq_u16(t100, p3);
+        uint16x8_t t102 = vsubq_u16(t101, p2);
+        uint16x8_t total_2 = vaddq_u16(total, t102);
+        uint16x8_t t104 = vrshrq_n_u16(total_2, 3);
+        uint16x8_t t106 = vaddq_u16(p0, q2);
+        uint16x8_t t107 = vsubq_u16(t106, p3);
+        uint16x8_t t108 = vsubq_u16(t107, p1);
+        uint16x8_t total_3 = vaddq_u16(total_2, t108);
+        uint16x8_t t110 = vrshrq_n_u16(total_3, 3);
+        uint16x8_t t112 = vaddq_u16(q0, q3);
+        uint16x8_t t113 = vsubq_u16(t112, p3);
+        uint16x8_t t114 = vsubq_u16(t113, p0);
+        uint16x8_t total_4 = vaddq_u16(total_3, t114);
+        uint16x8_t t116 = vrshrq_n_u16(total_4, 3);
+        uint16x8_t t118 = vaddq_u16(q1, q3);
+        uint16x8_t t119 = vsubq_u16(t118, p2);
+        uint16x8_t t120 = vsubq_u16(t119, q0);
+        uint16x8_t total_5 = vaddq_u16(total_4, t120);
+        uint16x8_t t122 = vrshrq_n_u16(total_5, 3);
+        uint16x8_t t124 = vaddq_u16(q2, q3);
+        uint16x8_t t125 = vsubq_u16(t124, p1);
+        uint16x8_t t126 = vsubq_u16(t125, q1);
+        uint16x8_t total_6 = vaddq_u16(total_5, t126);
+        uint16x8_t t128 = vrshrq_n_u16(total_6, 3);
+        uint16x8_t near5_2 = vbslq_u16(t78, t128, q2);
+        near0 = vbslq_u16(t41, near0_2, p2);
+        near1 = vbslq_u16(t78, t104, moved0);
+        near2 = vbslq_u16(t78, t110, moved1);
+        near3 = vbslq_u16(t78, t116, moved2);
+        near4 = vbslq_u16(t78, t122, moved3);
+        near5 = vbslq_u16(t41, near5_2, q2);
+      }
+      if (anywhere) {
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part], near0);
+      }
+      uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part], near1_2);
+      uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part], near2_2);
+      uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
+      vst1q_u16(&((uint16_t *)(dst))[8*part], near3_2);
+      uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part], near4_2);
+      if (anywhere) {
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[8*part], near5);
+      }
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf48_high_v__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf48_high_v__vector_full_branch_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  one_item_vp9_lpf48_high_v__vector_full(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf48_high_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf48_high_v__vector_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf48_high_v__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf48_high_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf48_high_v__vector_full(dst, dst_stride, meta->blimit, meta->limit,
+    one_item_vp9_lpf48_high_v__vector_full_branch_early(dst, dst_stride, meta->blimit, meta->limit,
         meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf48_high_v__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf48_high_v__vector_full_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf48_high_v_meta *meta = (const daedalus_vp9_lpf48_high_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf48_high_v__vector_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf48_high_v__vector_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

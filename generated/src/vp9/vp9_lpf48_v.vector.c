@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 4c2f3b0916eee185
+ * Class full, input hash d01a7a66d60e2e74
  */
-static inline void one_item_vp9_lpf48_v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
+static inline void one_item_vp9_lpf48_v__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
@@ -28,238 +28,215 @@ static inline void one_item_vp9_lpf48_v__vector_full(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t blimit_2 = blimit[0];
-  int32_t limit_2 = limit[0];
-  int32_t thresh_2 = thresh[0];
-  int32_t blimit_3 = blimit[1];
-  int32_t limit_3 = limit[1];
-  int32_t thresh_3 = thresh[1];
-  uint8x8_t p2 = vld1_u8(&dst_above3[0]);
-  vst1_u8(&dst_above3[0], p2);
-  uint8x8_t q2 = vld1_u8(&dst_row2[0]);
-  vst1_u8(&dst_row2[0], q2);
-  uint8x8_t p1 = vld1_u8(&dst_above2[0]);
-  uint8x8_t p0 = vld1_u8(&dst_above1[0]);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  uint8x8_t p3 = vld1_u8(&dst_above4[0]);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  uint8x8_t q0 = vld1_u8(&dst[0]);
-  uint8x8_t q1 = vld1_u8(&dst_row1[0]);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  uint8x8_t q3 = vld1_u8(&dst_row3[0]);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t18 = vmax_u8(steps0, steps1);
-  uint8x8_t t19 = vmax_u8(t18, steps2);
-  uint8x8_t t20 = vmax_u8(t19, steps3);
-  uint8x8_t t21 = vmax_u8(t20, steps4);
-  uint8x8_t t22 = vmax_u8(t21, steps5);
-  uint8x8_t limit_4 = vdup_n_u8((uint8_t)(limit_2));
-  uint8x8_t t23 = vcge_u8(limit_4, t22);
-  uint8x8_t t24 = vabd_u8(p0, q0);
-  uint8x8_t t26_sat = vqadd_u8(t24, t24);
-  uint8x8_t t27 = vabd_u8(p1, q1);
-  uint8x8_t t28 = vshr_n_u8(t27, 1);
-  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
-  uint8x8_t blimit_4 = vdup_n_u8((uint8_t)(blimit_2));
-  uint8x8_t t30 = vcge_u8(blimit_4, t29_sat);
-  uint8x8_t t31 = vand_u8(t23, t30);
-  uint8x8_t t32 = vmax_u8(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t32_2 = vmovl_u8(t32);
-  uint16x8_t t33 = vcgtq_s16(vreinterpretq_s16_u16(t32_2), vreinterpretq_s16_u16(thresh_4));
-  uint16x8_t p0_2 = vmovl_u8(p0);
-  uint16x8_t q0_2 = vmovl_u8(q0);
-  uint16x8_t t34 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t q1_2 = vmovl_u8(q1);
-  uint16x8_t p1_2 = vmovl_u8(p1);
-  uint16x8_t value = vsubq_u16(p1_2, q1_2);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  int16x8_t t38 = vmovl_s8(value_sat);
-  uint16x8_t t40 = vandq_u16(t33, vreinterpretq_u16_s16(t38));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t40), vreinterpretq_s16_u16(t34),
-      multipliers16, 0);
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  int16x8_t f = vmovl_s8(value_sat_2);
-  uint16x8_t t44 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
-  int16x8_t t46 = vminq_s16(vreinterpretq_s16_u16(t44), vreinterpretq_s16_u16(k127));
-  int16x8_t f1 = vshrq_n_s16(t46, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t48 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t49 = vminq_s16(vreinterpretq_s16_u16(t48), vreinterpretq_s16_u16(k127));
-  int16x8_t f2 = vshrq_n_s16(t49, 3);
-  int16x8_t t51 = vrshrq_n_s16(f1, 1);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t51), t33);
-  uint16x8_t value_3 = vaddq_u16(p1_2, g);
-  uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1_2, g);
-  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
-  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
-  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
-  uint8x8_t p0_3 = vld1_u8(&dst_above1[8]);
-  uint8x8_t p1_3 = vld1_u8(&dst_above2[8]);
-  uint8x8_t steps0_2 = vabd_u8(p1_3, p0_3);
-  uint8x8_t p2_2 = vld1_u8(&dst_above3[8]);
-  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_3);
-  uint8x8_t p3_2 = vld1_u8(&dst_above4[8]);
-  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
-  uint8x8_t q0_3 = vld1_u8(&dst[8]);
-  uint8x8_t q1_3 = vld1_u8(&dst_row1[8]);
-  uint8x8_t steps3_2 = vabd_u8(q1_3, q0_3);
-  uint8x8_t q2_2 = vld1_u8(&dst_row2[8]);
-  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_3);
-  uint8x8_t q3_2 = vld1_u8(&dst_row3[8]);
-  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
-  uint8x8_t t78 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t79 = vmax_u8(t78, steps2_2);
-  uint8x8_t t80 = vmax_u8(t79, steps3_2);
-  uint8x8_t t81 = vmax_u8(t80, steps4_2);
-  uint8x8_t t82 = vmax_u8(t81, steps5_2);
-  uint8x8_t limit_5 = vdup_n_u8((uint8_t)(limit_3));
-  uint8x8_t t83 = vcge_u8(limit_5, t82);
-  uint8x8_t t84 = vabd_u8(p0_3, q0_3);
-  uint8x8_t t85_sat = vqadd_u8(t84, t84);
-  uint8x8_t t86 = vabd_u8(p1_3, q1_3);
-  uint8x8_t t87 = vshr_n_u8(t86, 1);
-  uint8x8_t t88_sat = vqadd_u8(t85_sat, t87);
-  uint8x8_t blimit_5 = vdup_n_u8((uint8_t)(blimit_3));
-  uint8x8_t t89 = vcge_u8(blimit_5, t88_sat);
-  uint8x8_t t90 = vand_u8(t83, t89);
-  uint8x8_t t91 = vmax_u8(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t91_2 = vmovl_u8(t91);
-  uint16x8_t t92 = vcgtq_s16(vreinterpretq_s16_u16(t91_2), vreinterpretq_s16_u16(thresh_5));
-  uint16x8_t q0_4 = vmovl_u8(q0_3);
-  uint16x8_t p0_4 = vmovl_u8(p0_3);
-  uint16x8_t t93 = vsubq_u16(q0_4, p0_4);
-  uint16x8_t p1_4 = vmovl_u8(p1_3);
-  uint16x8_t q1_4 = vmovl_u8(q1_3);
-  uint16x8_t value_7 = vsubq_u16(p1_4, q1_4);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_7));
-  int16x8_t t96 = vmovl_s8(value_sat_7);
-  uint16x8_t t97 = vandq_u16(t92, vreinterpretq_u16_s16(t96));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t97), vreinterpretq_s16_u16(t93),
-      multipliers16, 0);
-  int8x8_t value_sat_8 = vqmovn_s16(value_8);
-  int16x8_t f_2 = vmovl_s8(value_sat_8);
-  uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t101 = vminq_s16(vreinterpretq_s16_u16(t100), vreinterpretq_s16_u16(k127));
-  int16x8_t f1_2 = vshrq_n_s16(t101, 3);
-  uint16x8_t t103 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t104 = vminq_s16(vreinterpretq_s16_u16(t103), vreinterpretq_s16_u16(k127));
-  int16x8_t f2_2 = vshrq_n_s16(t104, 3);
-  int16x8_t t106 = vrshrq_n_s16(f1_2, 1);
-  uint8x8_t t107 = vabd_u8(p2_2, p0_3);
-  uint8x8_t t108 = vabd_u8(p3_2, p0_3);
-  uint8x8_t t109 = vabd_u8(q2_2, q0_3);
-  uint8x8_t t110 = vabd_u8(q3_2, q0_3);
-  uint8x8_t t111 = vmax_u8(steps0_2, t107);
-  uint8x8_t t112 = vmax_u8(t111, t108);
-  uint8x8_t t113 = vmax_u8(t112, steps3_2);
-  uint8x8_t t114 = vmax_u8(t113, t109);
-  uint8x8_t t115 = vmax_u8(t114, t110);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t116 = vcge_u8(k1, t115);
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t106), t92);
-  uint16x8_t value_9 = vaddq_u16(p1_4, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_4, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_4, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_4, g_2);
-  uint8x8_t value_sat_9 = vqmovun_s16(vreinterpretq_s16_u16(value_9));
-  uint8x8_t value_sat_10 = vqmovun_s16(vreinterpretq_s16_u16(value_10));
-  uint8x8_t value_sat_11 = vqmovun_s16(vreinterpretq_s16_u16(value_11));
-  uint8x8_t value_sat_12 = vqmovun_s16(vreinterpretq_s16_u16(value_12));
-  uint16x8_t p2_3 = vmovl_u8(p2_2);
-  uint16x8_t t127 = vshlq_n_u16(p2_3, 1);
-  uint16x8_t p3_3 = vmovl_u8(p3_2);
-  int16x8_t t128 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t127), vreinterpretq_s16_u16(p3_3),
-      multipliers16, 0);
-  uint16x8_t t129 = vaddq_u16(vreinterpretq_u16_s16(t128), p1_4);
-  uint16x8_t t130 = vaddq_u16(t129, p0_4);
-  uint16x8_t total = vaddq_u16(t130, q0_4);
-  uint8x8_t t132 = vrshrn_n_u16(total, 3);
-  uint8x8_t near0 = vbsl_u8(t116, t132, p2_2);
-  uint16x8_t t134 = vaddq_u16(p1_4, q1_4);
-  uint16x8_t t135 = vsubq_u16(t134, p3_3);
-  uint16x8_t t136 = vsubq_u16(t135, p2_3);
-  uint16x8_t total_2 = vaddq_u16(total, t136);
-  uint8x8_t t138 = vrshrn_n_u16(total_2, 3);
-  uint8x8_t near1 = vbsl_u8(t116, t138, value_sat_9);
-  uint16x8_t q2_3 = vmovl_u8(q2_2);
-  uint16x8_t t140 = vaddq_u16(p0_4, q2_3);
-  uint16x8_t t141 = vsubq_u16(t140, p3_3);
-  uint16x8_t t142 = vsubq_u16(t141, p1_4);
-  uint16x8_t total_3 = vaddq_u16(total_2, t142);
-  uint8x8_t t144 = vrshrn_n_u16(total_3, 3);
-  uint8x8_t near2 = vbsl_u8(t116, t144, value_sat_10);
-  uint16x8_t q3_3 = vmovl_u8(q3_2);
-  uint16x8_t t146 = vaddq_u16(q0_4, q3_3);
-  uint16x8_t t147 = vsubq_u16(t146, p3_3);
-  uint16x8_t t148 = vsubq_u16(t147, p0_4);
-  uint16x8_t total_4 = vaddq_u16(total_3, t148);
-  uint8x8_t t150 = vrshrn_n_u16(total_4, 3);
-  uint8x8_t near3 = vbsl_u8(t116, t150, value_sat_11);
-  uint16x8_t t152 = vaddq_u16(q1_4, q3_3);
-  uint16x8_t t153 = vsubq_u16(t152, p2_3);
-  uint16x8_t t154 = vsubq_u16(t153, q0_4);
-  uint16x8_t total_5 = vaddq_u16(total_4, t154);
-  uint8x8_t t156 = vrshrn_n_u16(total_5, 3);
-  uint8x8_t near4 = vbsl_u8(t116, t156, value_sat_12);
-  uint16x8_t t158 = vaddq_u16(q2_3, q3_3);
-  uint16x8_t t159 = vsubq_u16(t158, p1_4);
-  uint16x8_t t160 = vsubq_u16(t159, q1_4);
-  uint16x8_t total_6 = vaddq_u16(total_5, t160);
-  uint8x8_t t162 = vrshrn_n_u16(total_6, 3);
-  uint8x8_t near5 = vbsl_u8(t116, t162, q2_2);
-  uint8x8_t moved0 = vbsl_u8(t31, value_sat_3, p1);
-  vst1_u8(&dst_above2[0], moved0);
-  uint8x8_t moved1 = vbsl_u8(t31, value_sat_4, p0);
-  vst1_u8(&dst_above1[0], moved1);
-  uint8x8_t moved2 = vbsl_u8(t31, value_sat_5, q0);
-  vst1_u8(&dst[0], moved2);
-  uint8x8_t moved3 = vbsl_u8(t31, value_sat_6, q1);
-  vst1_u8(&dst_row1[0], moved3);
-  uint8x8_t near0_2 = vbsl_u8(t90, near0, p2_2);
-  vst1_u8(&dst_above3[8], near0_2);
-  uint8x8_t near1_2 = vbsl_u8(t90, near1, p1_3);
-  vst1_u8(&dst_above2[8], near1_2);
-  uint8x8_t near2_2 = vbsl_u8(t90, near2, p0_3);
-  vst1_u8(&dst_above1[8], near2_2);
-  uint8x8_t near3_2 = vbsl_u8(t90, near3, q0_3);
-  vst1_u8(&dst[8], near3_2);
-  uint8x8_t near4_2 = vbsl_u8(t90, near4, q1_3);
-  vst1_u8(&dst_row1[8], near4_2);
-  uint8x8_t near5_2 = vbsl_u8(t90, near5, q2_2);
-  vst1_u8(&dst_row2[8], near5_2);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
+  uint8x16_t p1 = vld1q_u8(&dst_above2[0]);
+  uint8x16_t steps0 = vabdq_u8(p1, p0);
+  uint8x16_t p2 = vld1q_u8(&dst_above3[0]);
+  uint8x16_t steps1 = vabdq_u8(p2, p1);
+  uint8x16_t p3 = vld1q_u8(&dst_above4[0]);
+  uint8x16_t steps2 = vabdq_u8(p3, p2);
+  uint8x16_t q0 = vld1q_u8(&dst[0]);
+  uint8x16_t q1 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t steps3 = vabdq_u8(q1, q0);
+  uint8x16_t q2 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t steps4 = vabdq_u8(q2, q1);
+  uint8x16_t q3 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t steps5 = vabdq_u8(q3, q2);
+  uint8x16_t t18 = vmaxq_u8(steps0, steps1);
+  uint8x16_t t19 = vmaxq_u8(t18, steps2);
+  uint8x16_t t20 = vmaxq_u8(t19, steps3);
+  uint8x16_t t21 = vmaxq_u8(t20, steps4);
+  uint8x16_t t22 = vmaxq_u8(t21, steps5);
+  uint8x16_t limit_2 = vcombine_u8(vdup_n_u8(limit[0]), vdup_n_u8(limit[1]));
+  uint8x16_t t23 = vcgeq_u8(limit_2, t22);
+  uint8x16_t t24 = vabdq_u8(p0, q0);
+  uint8x16_t t26_sat = vqaddq_u8(t24, t24);
+  uint8x16_t t27 = vabdq_u8(p1, q1);
+  uint8x16_t t28 = vshrq_n_u8(t27, 1);
+  uint8x16_t t29_sat = vqaddq_u8(t26_sat, t28);
+  uint8x16_t blimit_2 = vcombine_u8(vdup_n_u8(blimit[0]), vdup_n_u8(blimit[1]));
+  uint8x16_t t30 = vcgeq_u8(blimit_2, t29_sat);
+  uint8x16_t t31 = vandq_u8(t23, t30);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t31), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t31),
+      1)) != 0)) {
+    return;
+  }
+  uint8x16_t t32 = vmaxq_u8(steps0, steps3);
+  uint8x16_t thresh_2 = vcombine_u8(vdup_n_u8(thresh[0]), vdup_n_u8(thresh[1]));
+  uint8x16_t t33 = vcgtq_u8(t32, thresh_2);
+  uint16x8_t q0_0 = vmovl_u8(vget_low_u8(q0));
+  uint16x8_t q0_1 = vmovl_high_u8(q0);
+  uint16x8_t p0_0 = vmovl_u8(vget_low_u8(p0));
+  uint16x8_t p0_1 = vmovl_high_u8(p0);
+  uint16x8_t t34_0 = vsubq_u16(q0_0, p0_0);
+  uint16x8_t t34_1 = vsubq_u16(q0_1, p0_1);
+  uint16x8_t p1_0 = vmovl_u8(vget_low_u8(p1));
+  uint16x8_t p1_1 = vmovl_high_u8(p1);
+  uint16x8_t q1_0 = vmovl_u8(vget_low_u8(q1));
+  uint16x8_t q1_1 = vmovl_high_u8(q1);
+  uint16x8_t value_0 = vsubq_u16(p1_0, q1_0);
+  uint16x8_t value_1 = vsubq_u16(p1_1, q1_1);
+  int8x16_t value_sat = vqmovnq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(value_1));
+  uint8x16_t t40 = vandq_u8(t33, vreinterpretq_u8_s8(value_sat));
+  int16x8_t t40_0 = vmovl_s8(vget_low_s8(vreinterpretq_s8_u8(t40)));
+  int16x8_t t40_1 = vmovl_high_s8(vreinterpretq_s8_u8(t40));
+  int16x8_t value_0_2 = vmlaq_laneq_s16(t40_0, vreinterpretq_s16_u16(t34_0), multipliers16, 0);
+  int16x8_t value_1_2 = vmlaq_laneq_s16(t40_1, vreinterpretq_s16_u16(t34_1), multipliers16, 0);
+  int8x16_t value_sat_2 = vqmovnq_s16(value_0_2, value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t44_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t44_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t48_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t48_sat, 3);
+  int8x16_t t51 = vrshrq_n_s8(f1, 1);
+  uint8x16_t t52 = vabdq_u8(p2, p0);
+  uint8x16_t t53 = vabdq_u8(p3, p0);
+  uint8x16_t t54 = vabdq_u8(q2, q0);
+  uint8x16_t t55 = vabdq_u8(q3, q0);
+  uint8x16_t t56 = vmaxq_u8(steps0, t52);
+  uint8x16_t t57 = vmaxq_u8(t56, t53);
+  uint8x16_t t58 = vmaxq_u8(t57, steps3);
+  uint8x16_t t59 = vmaxq_u8(t58, t54);
+  uint8x16_t t60 = vmaxq_u8(t59, t55);
+  uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t61 = vcgeq_u8(k1, t60);
+  uint8x16_t t62 = vld1q_u8(((const uint8_t[16]){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}));
+  uint8x16_t t63 = vcgeq_s8(vreinterpretq_s8_u8(t62), vreinterpretq_s8_u8(k1));
+  uint8x16_t t64 = vandq_u8(t61, t63);
+  uint8x16_t g = vbicq_u8(vreinterpretq_u8_s8(t51), t33);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p1, vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_4 = vsqaddq_u8(p0, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_5 = vsqaddq_u8(q0, f1_neg);
+  int8x16_t g_neg = vnegq_s8(vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  int anywhere = 0;
+  uint8x16_t near0 = p2;
+  uint8x16_t near1 = value_sat_3;
+  uint8x16_t near2 = value_sat_4;
+  uint8x16_t near3 = value_sat_5;
+  uint8x16_t near4 = value_sat_6;
+  uint8x16_t near5 = q2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u8(t64), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t64), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t p3_0 = vmovl_u8(vget_low_u8(p3));
+    uint16x8_t p3_1 = vmovl_high_u8(p3);
+    uint16x8_t p2_0 = vmovl_u8(vget_low_u8(p2));
+    uint16x8_t p2_1 = vmovl_high_u8(p2);
+    uint16x8_t q2_0 = vmovl_u8(vget_low_u8(q2));
+    uint16x8_t q2_1 = vmovl_high_u8(q2);
+    uint16x8_t q3_0 = vmovl_u8(vget_low_u8(q3));
+    uint16x8_t q3_1 = vmovl_high_u8(q3);
+    uint16x8_t t75_0 = vshlq_n_u16(p2_0, 1);
+    uint16x8_t t75_1 = vshlq_n_u16(p2_1, 1);
+    int16x8_t t76_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t75_0), vreinterpretq_s16_u16(p3_0),
+        multipliers16, 0);
+    int16x8_t t76_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t75_1), vreinterpretq_s16_u16(p3_1),
+        multipliers16, 0);
+    uint16x8_t t77_0 = vaddq_u16(vreinterpretq_u16_s16(t76_0), p1_0);
+    uint16x8_t t77_1 = vaddq_u16(vreinterpretq_u16_s16(t76_1), p1_1);
+    uint16x8_t t78_0 = vaddq_u16(t77_0, p0_0);
+    uint16x8_t t78_1 = vaddq_u16(t77_1, p0_1);
+    uint16x8_t total_0 = vaddq_u16(t78_0, q0_0);
+    uint16x8_t total_1 = vaddq_u16(t78_1, q0_1);
+    uint8x16_t t80 = vrshrnq_n_u16(total_0, total_1, 3);
+    uint8x16_t near0_2 = vbslq_u8(t64, t80, p2);
+    uint16x8_t t82_0 = vaddq_u16(p1_0, q1_0);
+    uint16x8_t t82_1 = vaddq_u16(p1_1, q1_1);
+    uint16x8_t t83_0 = vsubq_u16(t82_0, p3_0);
+    uint16x8_t t83_1 = vsubq_u16(t82_1, p3_1);
+    uint16x8_t t84_0 = vsubq_u16(t83_0, p2_0);
+    uint16x8_t t84_1 = vsubq_u16(t83_1, p2_1);
+    uint16x8_t total_0_2 = vaddq_u16(total_0, t84_0);
+    uint16x8_t total_1_2 = vaddq_u16(total_1, t84_1);
+    uint8x16_t t86 = vrshrnq_n_u16(total_0_2, total_1_2, 3);
+    uint16x8_t t88_0 = vaddq_u16(p0_0, q2_0);
+    uint16x8_t t88_1 = vaddq_u16(p0_1, q2_1);
+    uint16x8_t t89_0 = vsubq_u16(t88_0, p3_0);
+    uint16x8_t t89_1 = vsubq_u16(t88_1, p3_1);
+    uint16x8_t t90_0 = vsubq_u16(t89_0, p1_0);
+    uint16x8_t t90_1 = vsubq_u16(t89_1, p1_1);
+    uint16x8_t total_0_3 = vaddq_u16(total_0_2, t90_0);
+    uint16x8_t total_1_3 = vaddq_u16(total_1_2, t90_1);
+    uint8x16_t t92 = vrshrnq_n_u16(total_0_3, total_1_3, 3);
+    uint16x8_t t94_0 = vaddq_u16(q0_0, q3_0);
+    uint16x8_t t94_1 = vaddq_u16(q0_1, q3_1);
+    uint16x8_t t95_0 = vsubq_u16(t94_0, p3_0);
+    uint16x8_t t95_1 = vsubq_u16(t94_1, p3_1);
+    uint16x8_t t96_0 = vsubq_u16(t95_0, p0_0);
+    uint16x8_t t96_1 = vsubq_u16(t95_1, p0_1);
+    uint16x8_t total_0_4 = vaddq_u16(total_0_3, t96_0);
+    uint16x8_t total_1_4 = vaddq_u16(total_1_3, t96_1);
+    uint8x16_t t98 = vrshrnq_n_u16(total_0_4, total_1_4, 3);
+    uint16x8_t t100_0 = vaddq_u16(q1_0, q3_0);
+    uint16x8_t t100_1 = vaddq_u16(q1_1, q3_1);
+    uint16x8_t t101_0 = vsubq_u16(t100_0, p2_0);
+    uint16x8_t t101_1 = vsubq_u16(t100_1, p2_1);
+    uint16x8_t t102_0 = vsubq_u16(t101_0, q0_0);
+    uint16x8_t t102_1 = vsubq_u16(t101_1, q0_1);
+    uint16x8_t total_0_5 = vaddq_u16(total_0_4, t102_0);
+    uint16x8_t total_1_5 = vaddq_u16(total_1_4, t102_1);
+    uint8x16_t t104 = vrshrnq_n_u16(total_0_5, total_1_5, 3);
+    uint16x8_t t106_0 = vaddq_u16(q2_0, q3_0);
+    uint16x8_t t106_1 = vaddq_u16(q2_1, q3_1);
+    uint16x8_t t107_0 = vsubq_u16(t106_0, p1_0);
+    uint16x8_t t107_1 = vsubq_u16(t106_1, p1_1);
+    uint16x8_t t108_0 = vsubq_u16(t107_0, q1_0);
+    uint16x8_t t108_1 = vsubq_u16(t107_1, q1_1);
+    uint16x8_t total_0_6 = vaddq_u16(total_0_5, t108_0);
+    uint16x8_t total_1_6 = vaddq_u16(total_1_5, t108_1);
+    uint8x16_t t110 = vrshrnq_n_u16(total_0_6, total_1_6, 3);
+    uint8x16_t near5_2 = vbslq_u8(t64, t110, q2);
+    near0 = vbslq_u8(t31, near0_2, p2);
+    near1 = vbslq_u8(t64, t86, value_sat_3);
+    near2 = vbslq_u8(t64, t92, value_sat_4);
+    near3 = vbslq_u8(t64, t98, value_sat_5);
+    near4 = vbslq_u8(t64, t104, value_sat_6);
+    near5 = vbslq_u8(t31, near5_2, q2);
+  }
+  if (anywhere) {
+    vst1q_u8(&dst_above3[0], near0);
+  }
+  uint8x16_t near1_2 = vbslq_u8(t31, near1, p1);
+  vst1q_u8(&dst_above2[0], near1_2);
+  uint8x16_t near2_2 = vbslq_u8(t31, near2, p0);
+  vst1q_u8(&dst_above1[0], near2_2);
+  uint8x16_t near3_2 = vbslq_u8(t31, near3, q0);
+  vst1q_u8(&dst[0], near3_2);
+  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
+  vst1q_u8(&dst_row1[0], near4_2);
+  if (anywhere) {
+    vst1q_u8(&dst_row2[0], near5);
+  }
 }
 
-void daedalus_item_vp9_lpf48_v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf48_v__vector_full_r2_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
-  one_item_vp9_lpf48_v__vector_full(dst, dst_stride, blimit, limit, thresh);
+  one_item_vp9_lpf48_v__vector_full_r2_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf48_v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf48_v__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf48_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf48_v__vector_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf48_v__vector_full_r2_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf48_v__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf48_v__vector_full_r2_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf48_v_meta *meta = (const daedalus_vp9_lpf48_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf48_v__vector_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf48_v__vector_full_r2_branch_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 21dcc4627781294b
+ * Class full, input hash 157b689016f774cd
  */
-static inline void one_item_vp9_lpf84_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
+static inline void one_item_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
@@ -36,13 +36,7 @@ static inline void one_item_vp9_lpf84_h__vector_full(uint8_t *dst, ptrdiff_t dst
   uint8_t *const dst_row15 = dst_row14 + dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t blimit_2 = blimit[0];
-  int32_t limit_2 = limit[0];
-  int32_t thresh_2 = thresh[0];
-  int32_t blimit_3 = blimit[1];
-  int32_t limit_3 = limit[1];
-  int32_t thresh_3 = thresh[1];
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
   uint8x8_t row0 = vld1_u8(&dst[-4]);
   uint8x8_t row1 = vld1_u8(&dst_row1[-4]);
   uint8x8_t row2 = vld1_u8(&dst_row2[-4]);
@@ -51,303 +45,347 @@ static inline void one_item_vp9_lpf84_h__vector_full(uint8_t *dst, ptrdiff_t dst
   uint8x8_t row5 = vld1_u8(&dst_row5[-4]);
   uint8x8_t row6 = vld1_u8(&dst_row6[-4]);
   uint8x8_t row7 = vld1_u8(&dst_row7[-4]);
-  uint8x16_t z = vzip1q_u8(row0, row4);
-  uint8x16_t z_2 = vzip1q_u8(row1, row5);
-  uint8x16_t z_3 = vzip1q_u8(row2, row6);
-  uint8x16_t z_4 = vzip1q_u8(row3, row7);
-  uint8x16_t z_5 = vzip1q_u8(z, z_3);
-  uint8x16_t z_6 = vzip2q_u8(z, z_3);
-  uint8x16_t z_7 = vzip1q_u8(z_2, z_4);
-  uint8x16_t z_8 = vzip2q_u8(z_2, z_4);
-  uint8x16_t z_9 = vzip1q_u8(z_5, z_7);
-  uint8x16_t z_10 = vzip2q_u8(z_5, z_7);
-  uint8x16_t z_11 = vzip1q_u8(z_6, z_8);
-  uint8x16_t z_12 = vzip2q_u8(z_6, z_8);
-  uint8x16_t p3 = vget_low_u8(z_9);
-  uint8x16_t p2 = vget_high_u8(z_9);
-  uint8x16_t p1 = vget_low_u8(z_10);
-  uint8x16_t p0 = vget_high_u8(z_10);
-  uint8x16_t q0 = vget_low_u8(z_11);
-  uint8x16_t q1 = vget_high_u8(z_11);
-  uint8x16_t q2 = vget_low_u8(z_12);
-  uint8x16_t q3 = vget_high_u8(z_12);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t18 = vmax_u8(steps0, steps1);
-  uint8x8_t t19 = vmax_u8(t18, steps2);
-  uint8x8_t t20 = vmax_u8(t19, steps3);
-  uint8x8_t t21 = vmax_u8(t20, steps4);
-  uint8x8_t t22 = vmax_u8(t21, steps5);
-  uint8x8_t limit_4 = vdup_n_u8((uint8_t)(limit_2));
-  uint8x8_t t23 = vcge_u8(limit_4, t22);
-  uint8x8_t t24 = vabd_u8(p0, q0);
-  uint8x8_t t26_sat = vqadd_u8(t24, t24);
-  uint8x8_t t27 = vabd_u8(p1, q1);
-  uint8x8_t t28 = vshr_n_u8(t27, 1);
-  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
-  uint8x8_t blimit_4 = vdup_n_u8((uint8_t)(blimit_2));
-  uint8x8_t t30 = vcge_u8(blimit_4, t29_sat);
-  uint8x8_t t31 = vand_u8(t23, t30);
-  uint8x8_t t32 = vmax_u8(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t32_2 = vmovl_u8(t32);
-  uint16x8_t t33 = vcgtq_s16(vreinterpretq_s16_u16(t32_2), vreinterpretq_s16_u16(thresh_4));
-  uint16x8_t q0_2 = vmovl_u8(q0);
-  uint16x8_t p0_2 = vmovl_u8(p0);
-  uint16x8_t t34 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t p1_2 = vmovl_u8(p1);
-  uint16x8_t q1_2 = vmovl_u8(q1);
-  uint16x8_t value = vsubq_u16(p1_2, q1_2);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  int16x8_t t38 = vmovl_s8(value_sat);
-  uint16x8_t t40 = vandq_u16(t33, vreinterpretq_u16_s16(t38));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t40), vreinterpretq_s16_u16(t34),
-      multipliers16, 0);
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  int16x8_t f = vmovl_s8(value_sat_2);
-  uint16x8_t t44 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  uint16x8_t k127 = vdupq_n_u16((uint16_t)(127));
-  int16x8_t t46 = vminq_s16(vreinterpretq_s16_u16(t44), vreinterpretq_s16_u16(k127));
-  int16x8_t f1 = vshrq_n_s16(t46, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t48 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t49 = vminq_s16(vreinterpretq_s16_u16(t48), vreinterpretq_s16_u16(k127));
-  int16x8_t f2 = vshrq_n_s16(t49, 3);
-  int16x8_t t51 = vrshrq_n_s16(f1, 1);
-  uint8x8_t t52 = vabd_u8(p2, p0);
-  uint8x8_t t53 = vabd_u8(p3, p0);
-  uint8x8_t t54 = vabd_u8(q2, q0);
-  uint8x8_t t55 = vabd_u8(q3, q0);
-  uint8x8_t t56 = vmax_u8(steps0, t52);
-  uint8x8_t t57 = vmax_u8(t56, t53);
-  uint8x8_t t58 = vmax_u8(t57, steps3);
-  uint8x8_t t59 = vmax_u8(t58, t54);
-  uint8x8_t t60 = vmax_u8(t59, t55);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t61 = vcge_u8(k1, t60);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t51), t33);
-  uint16x8_t value_3 = vaddq_u16(p1_2, g);
-  uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1_2, g);
-  uint8x8_t value_sat_3 = vqmovun_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
-  uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
-  uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
-  uint16x8_t p2_2 = vmovl_u8(p2);
-  uint16x8_t t72 = vshlq_n_u16(p2_2, 1);
-  uint16x8_t p3_2 = vmovl_u8(p3);
-  int16x8_t t73 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t72), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 0);
-  uint16x8_t t74 = vaddq_u16(vreinterpretq_u16_s16(t73), p1_2);
-  uint16x8_t t75 = vaddq_u16(t74, p0_2);
-  uint16x8_t total = vaddq_u16(t75, q0_2);
-  uint8x8_t t77 = vrshrn_n_u16(total, 3);
-  uint8x8_t near0 = vbsl_u8(t61, t77, p2);
-  uint16x8_t t79 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t80 = vsubq_u16(t79, p3_2);
-  uint16x8_t t81 = vsubq_u16(t80, p2_2);
-  uint16x8_t total_2 = vaddq_u16(total, t81);
-  uint8x8_t t83 = vrshrn_n_u16(total_2, 3);
-  uint8x8_t near1 = vbsl_u8(t61, t83, value_sat_3);
-  uint16x8_t q2_2 = vmovl_u8(q2);
-  uint16x8_t t85 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t86 = vsubq_u16(t85, p3_2);
-  uint16x8_t t87 = vsubq_u16(t86, p1_2);
-  uint16x8_t total_3 = vaddq_u16(total_2, t87);
-  uint8x8_t t89 = vrshrn_n_u16(total_3, 3);
-  uint8x8_t near2 = vbsl_u8(t61, t89, value_sat_4);
-  uint16x8_t q3_2 = vmovl_u8(q3);
-  uint16x8_t t91 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t92 = vsubq_u16(t91, p3_2);
-  uint16x8_t t93 = vsubq_u16(t92, p0_2);
-  uint16x8_t total_4 = vaddq_u16(total_3, t93);
-  uint8x8_t t95 = vrshrn_n_u16(total_4, 3);
-  uint8x8_t near3 = vbsl_u8(t61, t95, value_sat_5);
-  uint16x8_t t97 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t98 = vsubq_u16(t97, p2_2);
-  uint16x8_t t99 = vsubq_u16(t98, q0_2);
-  uint16x8_t total_5 = vaddq_u16(total_4, t99);
-  uint8x8_t t101 = vrshrn_n_u16(total_5, 3);
-  uint8x8_t near4 = vbsl_u8(t61, t101, value_sat_6);
-  uint16x8_t t103 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t104 = vsubq_u16(t103, p1_2);
-  uint16x8_t t105 = vsubq_u16(t104, q1_2);
-  uint16x8_t total_6 = vaddq_u16(total_5, t105);
-  uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-  uint8x8_t near5 = vbsl_u8(t61, t107, q2);
-  uint8x8_t row0_2 = vld1_u8(&dst_row8[-4]);
-  uint8x8_t row1_2 = vld1_u8(&dst_row9[-4]);
-  uint8x8_t row2_2 = vld1_u8(&dst_row10[-4]);
-  uint8x8_t row3_2 = vld1_u8(&dst_row11[-4]);
-  uint8x8_t row4_2 = vld1_u8(&dst_row12[-4]);
-  uint8x8_t row5_2 = vld1_u8(&dst_row13[-4]);
-  uint8x8_t row6_2 = vld1_u8(&dst_row14[-4]);
-  uint8x8_t row7_2 = vld1_u8(&dst_row15[-4]);
-  uint8x16_t z_13 = vzip1q_u8(row0_2, row4_2);
-  uint8x16_t z_14 = vzip1q_u8(row1_2, row5_2);
-  uint8x16_t z_15 = vzip1q_u8(row2_2, row6_2);
-  uint8x16_t z_16 = vzip1q_u8(row3_2, row7_2);
-  uint8x16_t z_17 = vzip1q_u8(z_13, z_15);
-  uint8x16_t z_18 = vzip2q_u8(z_13, z_15);
-  uint8x16_t z_19 = vzip1q_u8(z_14, z_16);
-  uint8x16_t z_20 = vzip2q_u8(z_14, z_16);
-  uint8x16_t z_21 = vzip1q_u8(z_17, z_19);
-  uint8x16_t z_22 = vzip2q_u8(z_17, z_19);
-  uint8x16_t z_23 = vzip1q_u8(z_18, z_20);
-  uint8x16_t z_24 = vzip2q_u8(z_18, z_20);
-  uint8x16_t p3_3 = vget_low_u8(z_21);
-  uint8x16_t p2_3 = vget_high_u8(z_21);
-  uint8x16_t p1_3 = vget_low_u8(z_22);
-  uint8x16_t p0_3 = vget_high_u8(z_22);
-  uint8x16_t q0_3 = vget_low_u8(z_23);
-  uint8x16_t q1_3 = vget_high_u8(z_23);
-  uint8x16_t q2_3 = vget_low_u8(z_24);
-  uint8x16_t q3_3 = vget_high_u8(z_24);
-  uint8x8_t steps0_2 = vabd_u8(p1_3, p0_3);
-  uint8x8_t steps1_2 = vabd_u8(p2_3, p1_3);
-  uint8x8_t steps2_2 = vabd_u8(p3_3, p2_3);
-  uint8x8_t steps3_2 = vabd_u8(q1_3, q0_3);
-  uint8x8_t steps4_2 = vabd_u8(q2_3, q1_3);
-  uint8x8_t steps5_2 = vabd_u8(q3_3, q2_3);
-  uint8x8_t t126 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t127 = vmax_u8(t126, steps2_2);
-  uint8x8_t t128 = vmax_u8(t127, steps3_2);
-  uint8x8_t t129 = vmax_u8(t128, steps4_2);
-  uint8x8_t t130 = vmax_u8(t129, steps5_2);
-  uint8x8_t limit_5 = vdup_n_u8((uint8_t)(limit_3));
-  uint8x8_t t131 = vcge_u8(limit_5, t130);
-  uint8x8_t t132 = vabd_u8(p0_3, q0_3);
-  uint8x8_t t133_sat = vqadd_u8(t132, t132);
-  uint8x8_t t134 = vabd_u8(p1_3, q1_3);
-  uint8x8_t t135 = vshr_n_u8(t134, 1);
-  uint8x8_t t136_sat = vqadd_u8(t133_sat, t135);
-  uint8x8_t blimit_5 = vdup_n_u8((uint8_t)(blimit_3));
-  uint8x8_t t137 = vcge_u8(blimit_5, t136_sat);
-  uint8x8_t t138 = vand_u8(t131, t137);
-  uint8x8_t t139 = vmax_u8(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t139_2 = vmovl_u8(t139);
-  uint16x8_t t140 = vcgtq_s16(vreinterpretq_s16_u16(t139_2), vreinterpretq_s16_u16(thresh_5));
-  uint16x8_t p0_4 = vmovl_u8(p0_3);
-  uint16x8_t q0_4 = vmovl_u8(q0_3);
-  uint16x8_t t141 = vsubq_u16(q0_4, p0_4);
-  uint16x8_t q1_4 = vmovl_u8(q1_3);
-  uint16x8_t p1_4 = vmovl_u8(p1_3);
-  uint16x8_t value_7 = vsubq_u16(p1_4, q1_4);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_7));
-  int16x8_t t144 = vmovl_s8(value_sat_7);
-  uint16x8_t t145 = vandq_u16(t140, vreinterpretq_u16_s16(t144));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t145), vreinterpretq_s16_u16(t141),
-      multipliers16, 0);
-  int8x8_t value_sat_8 = vqmovn_s16(value_8);
-  int16x8_t f_2 = vmovl_s8(value_sat_8);
-  uint16x8_t t148 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t149 = vminq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(k127));
-  int16x8_t f1_2 = vshrq_n_s16(t149, 3);
-  uint16x8_t t151 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t152 = vminq_s16(vreinterpretq_s16_u16(t151), vreinterpretq_s16_u16(k127));
-  int16x8_t f2_2 = vshrq_n_s16(t152, 3);
-  int16x8_t t154 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t154), t140);
-  uint16x8_t value_9 = vaddq_u16(p1_4, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_4, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_4, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_4, g_2);
-  uint8x8_t value_sat_9 = vqmovun_s16(vreinterpretq_s16_u16(value_9));
-  uint8x8_t value_sat_10 = vqmovun_s16(vreinterpretq_s16_u16(value_10));
-  uint8x8_t value_sat_11 = vqmovun_s16(vreinterpretq_s16_u16(value_11));
-  uint8x8_t value_sat_12 = vqmovun_s16(vreinterpretq_s16_u16(value_12));
-  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
-  uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
-  uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
-  uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
-  uint8x16_t z_25 = vcombine_u8(near0_2, near2_2);
-  uint8x16_t z_26 = vcombine_u8(near1_2, near3_2);
-  uint8x16_t z_27 = vzip1q_u8(z_25, z_26);
-  uint8x16_t z_28 = vzip2q_u8(z_25, z_26);
-  uint8x16_t z_29 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_27),
-      vreinterpretq_u16_u8(z_28)));
-  uint8x16_t z_30 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_27),
-      vreinterpretq_u16_u8(z_28)));
-  *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 0);
-  *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 1);
-  *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 2);
-  *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_29), 3);
-  *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 0);
-  *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 1);
-  *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 2);
-  *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_30), 3);
-  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
-  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
-  uint8x8_t z_31 = vzip1_u8(near4_2, near5_2);
-  uint8x8_t z_32 = vzip2_u8(near4_2, near5_2);
-  *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_31), 0);
-  *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_31), 1);
-  *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_31), 2);
-  *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_31), 3);
-  *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_32), 0);
-  *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_32), 1);
-  *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_32), 2);
-  *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_32), 3);
-  uint8x8_t moved0 = vbsl_u8(t138, value_sat_9, p1_3);
-  uint8x8_t moved1 = vbsl_u8(t138, value_sat_10, p0_3);
-  uint8x8_t moved2 = vbsl_u8(t138, value_sat_11, q0_3);
-  uint8x16_t z_33 = vcombine_u8(p2_3, moved1);
-  uint8x16_t z_34 = vcombine_u8(moved0, moved2);
-  uint8x16_t z_35 = vzip1q_u8(z_33, z_34);
-  uint8x16_t z_36 = vzip2q_u8(z_33, z_34);
-  uint8x16_t z_37 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_35),
-      vreinterpretq_u16_u8(z_36)));
-  uint8x16_t z_38 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_35),
-      vreinterpretq_u16_u8(z_36)));
-  *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 0);
-  *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 1);
-  *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 2);
-  *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 3);
-  *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 0);
-  *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 1);
-  *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 2);
-  *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 3);
-  uint8x8_t moved3 = vbsl_u8(t138, value_sat_12, q1_3);
-  uint8x8_t z_39 = vzip1_u8(moved3, q2_3);
-  uint8x8_t z_40 = vzip2_u8(moved3, q2_3);
-  *(daedalus_any_u16 *)&dst_row8[1] = vget_lane_u16(vreinterpret_u16_u8(z_39), 0);
-  *(daedalus_any_u16 *)&dst_row9[1] = vget_lane_u16(vreinterpret_u16_u8(z_39), 1);
-  *(daedalus_any_u16 *)&dst_row10[1] = vget_lane_u16(vreinterpret_u16_u8(z_39), 2);
-  *(daedalus_any_u16 *)&dst_row11[1] = vget_lane_u16(vreinterpret_u16_u8(z_39), 3);
-  *(daedalus_any_u16 *)&dst_row12[1] = vget_lane_u16(vreinterpret_u16_u8(z_40), 0);
-  *(daedalus_any_u16 *)&dst_row13[1] = vget_lane_u16(vreinterpret_u16_u8(z_40), 1);
-  *(daedalus_any_u16 *)&dst_row14[1] = vget_lane_u16(vreinterpret_u16_u8(z_40), 2);
-  *(daedalus_any_u16 *)&dst_row15[1] = vget_lane_u16(vreinterpret_u16_u8(z_40), 3);
+  uint8x8_t row8 = vld1_u8(&dst_row8[-4]);
+  uint8x8_t row9 = vld1_u8(&dst_row9[-4]);
+  uint8x8_t row10 = vld1_u8(&dst_row10[-4]);
+  uint8x8_t row11 = vld1_u8(&dst_row11[-4]);
+  uint8x8_t row12 = vld1_u8(&dst_row12[-4]);
+  uint8x8_t row13 = vld1_u8(&dst_row13[-4]);
+  uint8x8_t row14 = vld1_u8(&dst_row14[-4]);
+  uint8x8_t row15 = vld1_u8(&dst_row15[-4]);
+  uint8x16_t z = vzip1q_u8(row0, row8);
+  uint8x16_t z_2 = vzip1q_u8(row1, row9);
+  uint8x16_t z_3 = vzip1q_u8(row2, row10);
+  uint8x16_t z_4 = vzip1q_u8(row3, row11);
+  uint8x16_t z_5 = vzip1q_u8(row4, row12);
+  uint8x16_t z_6 = vzip1q_u8(row5, row13);
+  uint8x16_t z_7 = vzip1q_u8(row6, row14);
+  uint8x16_t z_8 = vzip1q_u8(row7, row15);
+  uint8x16_t z_9 = vzip1q_u8(z, z_5);
+  uint8x16_t z_10 = vzip2q_u8(z, z_5);
+  uint8x16_t z_11 = vzip1q_u8(z_2, z_6);
+  uint8x16_t z_12 = vzip2q_u8(z_2, z_6);
+  uint8x16_t z_13 = vzip1q_u8(z_3, z_7);
+  uint8x16_t z_14 = vzip2q_u8(z_3, z_7);
+  uint8x16_t z_15 = vzip1q_u8(z_4, z_8);
+  uint8x16_t z_16 = vzip2q_u8(z_4, z_8);
+  uint8x16_t z_17 = vzip1q_u8(z_9, z_13);
+  uint8x16_t z_18 = vzip2q_u8(z_9, z_13);
+  uint8x16_t z_19 = vzip1q_u8(z_10, z_14);
+  uint8x16_t z_20 = vzip2q_u8(z_10, z_14);
+  uint8x16_t z_21 = vzip1q_u8(z_11, z_15);
+  uint8x16_t z_22 = vzip2q_u8(z_11, z_15);
+  uint8x16_t z_23 = vzip1q_u8(z_12, z_16);
+  uint8x16_t z_24 = vzip2q_u8(z_12, z_16);
+  uint8x16_t z_25 = vzip1q_u8(z_17, z_21);
+  uint8x16_t z_26 = vzip2q_u8(z_17, z_21);
+  uint8x16_t z_27 = vzip1q_u8(z_18, z_22);
+  uint8x16_t z_28 = vzip2q_u8(z_18, z_22);
+  uint8x16_t z_29 = vzip1q_u8(z_19, z_23);
+  uint8x16_t z_30 = vzip2q_u8(z_19, z_23);
+  uint8x16_t z_31 = vzip1q_u8(z_20, z_24);
+  uint8x16_t z_32 = vzip2q_u8(z_20, z_24);
+  uint8x16_t p3 = z_25;
+  uint8x16_t p2 = z_26;
+  uint8x16_t p1 = z_27;
+  uint8x16_t p0 = z_28;
+  uint8x16_t q0 = z_29;
+  uint8x16_t q1 = z_30;
+  uint8x16_t q2 = z_31;
+  uint8x16_t q3 = z_32;
+  uint8x16_t steps0 = vabdq_u8(p1, p0);
+  uint8x16_t steps1 = vabdq_u8(p2, p1);
+  uint8x16_t steps2 = vabdq_u8(p3, p2);
+  uint8x16_t steps3 = vabdq_u8(q1, q0);
+  uint8x16_t steps4 = vabdq_u8(q2, q1);
+  uint8x16_t steps5 = vabdq_u8(q3, q2);
+  uint8x16_t t18 = vmaxq_u8(steps0, steps1);
+  uint8x16_t t19 = vmaxq_u8(t18, steps2);
+  uint8x16_t t20 = vmaxq_u8(t19, steps3);
+  uint8x16_t t21 = vmaxq_u8(t20, steps4);
+  uint8x16_t t22 = vmaxq_u8(t21, steps5);
+  uint8x16_t limit_2 = vcombine_u8(vdup_n_u8(limit[0]), vdup_n_u8(limit[1]));
+  uint8x16_t t23 = vcgeq_u8(limit_2, t22);
+  uint8x16_t t24 = vabdq_u8(p0, q0);
+  uint8x16_t t26_sat = vqaddq_u8(t24, t24);
+  uint8x16_t t27 = vabdq_u8(p1, q1);
+  uint8x16_t t28 = vshrq_n_u8(t27, 1);
+  uint8x16_t t29_sat = vqaddq_u8(t26_sat, t28);
+  uint8x16_t blimit_2 = vcombine_u8(vdup_n_u8(blimit[0]), vdup_n_u8(blimit[1]));
+  uint8x16_t t30 = vcgeq_u8(blimit_2, t29_sat);
+  uint8x16_t t31 = vandq_u8(t23, t30);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t31), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t31),
+      1)) != 0)) {
+    return;
+  }
+  uint8x16_t t32 = vmaxq_u8(steps0, steps3);
+  uint8x16_t thresh_2 = vcombine_u8(vdup_n_u8(thresh[0]), vdup_n_u8(thresh[1]));
+  uint8x16_t t33 = vcgtq_u8(t32, thresh_2);
+  uint16x8_t q0_0 = vmovl_u8(vget_low_u8(q0));
+  uint16x8_t q0_1 = vmovl_high_u8(q0);
+  uint16x8_t p0_0 = vmovl_u8(vget_low_u8(p0));
+  uint16x8_t p0_1 = vmovl_high_u8(p0);
+  uint16x8_t t34_0 = vsubq_u16(q0_0, p0_0);
+  uint16x8_t t34_1 = vsubq_u16(q0_1, p0_1);
+  uint16x8_t p1_0 = vmovl_u8(vget_low_u8(p1));
+  uint16x8_t p1_1 = vmovl_high_u8(p1);
+  uint16x8_t q1_0 = vmovl_u8(vget_low_u8(q1));
+  uint16x8_t q1_1 = vmovl_high_u8(q1);
+  uint16x8_t value_0 = vsubq_u16(p1_0, q1_0);
+  uint16x8_t value_1 = vsubq_u16(p1_1, q1_1);
+  int8x16_t value_sat = vqmovnq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(value_1));
+  uint8x16_t t40 = vandq_u8(t33, vreinterpretq_u8_s8(value_sat));
+  int16x8_t t40_0 = vmovl_s8(vget_low_s8(vreinterpretq_s8_u8(t40)));
+  int16x8_t t40_1 = vmovl_high_s8(vreinterpretq_s8_u8(t40));
+  int16x8_t value_0_2 = vmlaq_laneq_s16(t40_0, vreinterpretq_s16_u16(t34_0), multipliers16, 0);
+  int16x8_t value_1_2 = vmlaq_laneq_s16(t40_1, vreinterpretq_s16_u16(t34_1), multipliers16, 0);
+  int8x16_t value_sat_2 = vqmovnq_s16(value_0_2, value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t44_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t44_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t48_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t48_sat, 3);
+  int8x16_t t51 = vrshrq_n_s8(f1, 1);
+  uint8x16_t t52 = vabdq_u8(p2, p0);
+  uint8x16_t t53 = vabdq_u8(p3, p0);
+  uint8x16_t t54 = vabdq_u8(q2, q0);
+  uint8x16_t t55 = vabdq_u8(q3, q0);
+  uint8x16_t t56 = vmaxq_u8(steps0, t52);
+  uint8x16_t t57 = vmaxq_u8(t56, t53);
+  uint8x16_t t58 = vmaxq_u8(t57, steps3);
+  uint8x16_t t59 = vmaxq_u8(t58, t54);
+  uint8x16_t t60 = vmaxq_u8(t59, t55);
+  uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t61 = vcgeq_u8(k1, t60);
+  uint8x16_t t62 = vld1q_u8(((const uint8_t[16]){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}));
+  uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
+  uint8x16_t t63 = vcgeq_s8(vreinterpretq_s8_u8(k0), vreinterpretq_s8_u8(t62));
+  uint8x16_t t64 = vandq_u8(t61, t63);
+  uint8x16_t g = vbicq_u8(vreinterpretq_u8_s8(t51), t33);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p1, vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_4 = vsqaddq_u8(p0, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_5 = vsqaddq_u8(q0, f1_neg);
+  int8x16_t g_neg = vnegq_s8(vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  int anywhere = 0;
+  uint8x16_t near0 = p2;
+  uint8x16_t near1 = value_sat_3;
+  uint8x16_t near2 = value_sat_4;
+  uint8x16_t near3 = value_sat_5;
+  uint8x16_t near4 = value_sat_6;
+  uint8x16_t near5 = q2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u8(t64), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t64), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t p3_0 = vmovl_u8(vget_low_u8(p3));
+    uint16x8_t p3_1 = vmovl_high_u8(p3);
+    uint16x8_t p2_0 = vmovl_u8(vget_low_u8(p2));
+    uint16x8_t p2_1 = vmovl_high_u8(p2);
+    uint16x8_t q2_0 = vmovl_u8(vget_low_u8(q2));
+    uint16x8_t q2_1 = vmovl_high_u8(q2);
+    uint16x8_t q3_0 = vmovl_u8(vget_low_u8(q3));
+    uint16x8_t q3_1 = vmovl_high_u8(q3);
+    uint16x8_t t75_0 = vshlq_n_u16(p2_0, 1);
+    uint16x8_t t75_1 = vshlq_n_u16(p2_1, 1);
+    int16x8_t t76_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t75_0), vreinterpretq_s16_u16(p3_0),
+        multipliers16, 0);
+    int16x8_t t76_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t75_1), vreinterpretq_s16_u16(p3_1),
+        multipliers16, 0);
+    uint16x8_t t77_0 = vaddq_u16(vreinterpretq_u16_s16(t76_0), p1_0);
+    uint16x8_t t77_1 = vaddq_u16(vreinterpretq_u16_s16(t76_1), p1_1);
+    uint16x8_t t78_0 = vaddq_u16(t77_0, p0_0);
+    uint16x8_t t78_1 = vaddq_u16(t77_1, p0_1);
+    uint16x8_t total_0 = vaddq_u16(t78_0, q0_0);
+    uint16x8_t total_1 = vaddq_u16(t78_1, q0_1);
+    uint8x16_t t80 = vrshrnq_n_u16(total_0, total_1, 3);
+    uint8x16_t near0_2 = vbslq_u8(t64, t80, p2);
+    uint16x8_t t82_0 = vaddq_u16(p1_0, q1_0);
+    uint16x8_t t82_1 = vaddq_u16(p1_1, q1_1);
+    uint16x8_t t83_0 = vsubq_u16(t82_0, p3_0);
+    uint16x8_t t83_1 = vsubq_u16(t82_1, p3_1);
+    uint16x8_t t84_0 = vsubq_u16(t83_0, p2_0);
+    uint16x8_t t84_1 = vsubq_u16(t83_1, p2_1);
+    uint16x8_t total_0_2 = vaddq_u16(total_0, t84_0);
+    uint16x8_t total_1_2 = vaddq_u16(total_1, t84_1);
+    uint8x16_t t86 = vrshrnq_n_u16(total_0_2, total_1_2, 3);
+    uint16x8_t t88_0 = vaddq_u16(p0_0, q2_0);
+    uint16x8_t t88_1 = vaddq_u16(p0_1, q2_1);
+    uint16x8_t t89_0 = vsubq_u16(t88_0, p3_0);
+    uint16x8_t t89_1 = vsubq_u16(t88_1, p3_1);
+    uint16x8_t t90_0 = vsubq_u16(t89_0, p1_0);
+    uint16x8_t t90_1 = vsubq_u16(t89_1, p1_1);
+    uint16x8_t total_0_3 = vaddq_u16(total_0_2, t90_0);
+    uint16x8_t total_1_3 = vaddq_u16(total_1_2, t90_1);
+    uint8x16_t t92 = vrshrnq_n_u16(total_0_3, total_1_3, 3);
+    uint16x8_t t94_0 = vaddq_u16(q0_0, q3_0);
+    uint16x8_t t94_1 = vaddq_u16(q0_1, q3_1);
+    uint16x8_t t95_0 = vsubq_u16(t94_0, p3_0);
+    uint16x8_t t95_1 = vsubq_u16(t94_1, p3_1);
+    uint16x8_t t96_0 = vsubq_u16(t95_0, p0_0);
+    uint16x8_t t96_1 = vsubq_u16(t95_1, p0_1);
+    uint16x8_t total_0_4 = vaddq_u16(total_0_3, t96_0);
+    uint16x8_t total_1_4 = vaddq_u16(total_1_3, t96_1);
+    uint8x16_t t98 = vrshrnq_n_u16(total_0_4, total_1_4, 3);
+    uint16x8_t t100_0 = vaddq_u16(q1_0, q3_0);
+    uint16x8_t t100_1 = vaddq_u16(q1_1, q3_1);
+    uint16x8_t t101_0 = vsubq_u16(t100_0, p2_0);
+    uint16x8_t t101_1 = vsubq_u16(t100_1, p2_1);
+    uint16x8_t t102_0 = vsubq_u16(t101_0, q0_0);
+    uint16x8_t t102_1 = vsubq_u16(t101_1, q0_1);
+    uint16x8_t total_0_5 = vaddq_u16(total_0_4, t102_0);
+    uint16x8_t total_1_5 = vaddq_u16(total_1_4, t102_1);
+    uint8x16_t t104 = vrshrnq_n_u16(total_0_5, total_1_5, 3);
+    uint16x8_t t106_0 = vaddq_u16(q2_0, q3_0);
+    uint16x8_t t106_1 = vaddq_u16(q2_1, q3_1);
+    uint16x8_t t107_0 = vsubq_u16(t106_0, p1_0);
+    uint16x8_t t107_1 = vsubq_u16(t106_1, p1_1);
+    uint16x8_t t108_0 = vsubq_u16(t107_0, q1_0);
+    uint16x8_t t108_1 = vsubq_u16(t107_1, q1_1);
+    uint16x8_t total_0_6 = vaddq_u16(total_0_5, t108_0);
+    uint16x8_t total_1_6 = vaddq_u16(total_1_5, t108_1);
+    uint8x16_t t110 = vrshrnq_n_u16(total_0_6, total_1_6, 3);
+    uint8x16_t near5_2 = vbslq_u8(t64, t110, q2);
+    near0 = vbslq_u8(t31, near0_2, p2);
+    near1 = vbslq_u8(t64, t86, value_sat_3);
+    near2 = vbslq_u8(t64, t92, value_sat_4);
+    near3 = vbslq_u8(t64, t98, value_sat_5);
+    near4 = vbslq_u8(t64, t104, value_sat_6);
+    near5 = vbslq_u8(t31, near5_2, q2);
+  }
+  uint8x16_t near1_2 = vbslq_u8(t31, near1, p1);
+  uint8x16_t near2_2 = vbslq_u8(t31, near2, p0);
+  uint8x16_t near3_2 = vbslq_u8(t31, near3, q0);
+  if (anywhere) {
+    uint8x16_t z_33 = vzip1q_u8(near0, near1_2);
+    uint8x16_t z_34 = vzip2q_u8(near0, near1_2);
+    uint8x16_t z_35 = vzip1q_u8(near2_2, near3_2);
+    uint8x16_t z_36 = vzip2q_u8(near2_2, near3_2);
+    uint8x16_t z_37 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_33),
+        vreinterpretq_u16_u8(z_35)));
+    uint8x16_t z_38 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_33),
+        vreinterpretq_u16_u8(z_35)));
+    uint8x16_t z_39 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_34),
+        vreinterpretq_u16_u8(z_36)));
+    uint8x16_t z_40 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_34),
+        vreinterpretq_u16_u8(z_36)));
+    *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 0);
+    *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 1);
+    *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 2);
+    *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_37), 3);
+    *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 0);
+    *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 1);
+    *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 2);
+    *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_38), 3);
+    *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 0);
+    *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 1);
+    *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 2);
+    *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_39), 3);
+    *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 0);
+    *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 1);
+    *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 2);
+    *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 3);
+  } else {
+    uint8x16_t z_41 = vzip1q_u8(near1_2, near2_2);
+    uint8x16_t z_42 = vzip2q_u8(near1_2, near2_2);
+    *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 0);
+    *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 1);
+    *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 2);
+    *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 3);
+    *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 4);
+    *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 5);
+    *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 6);
+    *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 7);
+    *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 0);
+    *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 1);
+    *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 2);
+    *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 3);
+    *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 4);
+    *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 5);
+    *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 6);
+    *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 7);
+    dst[0] = vgetq_lane_u8(near3_2, 0);
+    dst_row1[0] = vgetq_lane_u8(near3_2, 1);
+    dst_row2[0] = vgetq_lane_u8(near3_2, 2);
+    dst_row3[0] = vgetq_lane_u8(near3_2, 3);
+    dst_row4[0] = vgetq_lane_u8(near3_2, 4);
+    dst_row5[0] = vgetq_lane_u8(near3_2, 5);
+    dst_row6[0] = vgetq_lane_u8(near3_2, 6);
+    dst_row7[0] = vgetq_lane_u8(near3_2, 7);
+    dst_row8[0] = vgetq_lane_u8(near3_2, 8);
+    dst_row9[0] = vgetq_lane_u8(near3_2, 9);
+    dst_row10[0] = vgetq_lane_u8(near3_2, 10);
+    dst_row11[0] = vgetq_lane_u8(near3_2, 11);
+    dst_row12[0] = vgetq_lane_u8(near3_2, 12);
+    dst_row13[0] = vgetq_lane_u8(near3_2, 13);
+    dst_row14[0] = vgetq_lane_u8(near3_2, 14);
+    dst_row15[0] = vgetq_lane_u8(near3_2, 15);
+  }
+  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
+  if (anywhere) {
+    uint8x16_t z_43 = vzip1q_u8(near4_2, near5);
+    uint8x16_t z_44 = vzip2q_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 4);
+    *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 5);
+    *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 6);
+    *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 7);
+    *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 0);
+    *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 1);
+    *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 2);
+    *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 3);
+    *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 4);
+    *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 5);
+    *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 6);
+    *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 7);
+  } else {
+    dst[1] = vgetq_lane_u8(near4_2, 0);
+    dst_row1[1] = vgetq_lane_u8(near4_2, 1);
+    dst_row2[1] = vgetq_lane_u8(near4_2, 2);
+    dst_row3[1] = vgetq_lane_u8(near4_2, 3);
+    dst_row4[1] = vgetq_lane_u8(near4_2, 4);
+    dst_row5[1] = vgetq_lane_u8(near4_2, 5);
+    dst_row6[1] = vgetq_lane_u8(near4_2, 6);
+    dst_row7[1] = vgetq_lane_u8(near4_2, 7);
+    dst_row8[1] = vgetq_lane_u8(near4_2, 8);
+    dst_row9[1] = vgetq_lane_u8(near4_2, 9);
+    dst_row10[1] = vgetq_lane_u8(near4_2, 10);
+    dst_row11[1] = vgetq_lane_u8(near4_2, 11);
+    dst_row12[1] = vgetq_lane_u8(near4_2, 12);
+    dst_row13[1] = vgetq_lane_u8(near4_2, 13);
+    dst_row14[1] = vgetq_lane_u8(near4_2, 14);
+    dst_row15[1] = vgetq_lane_u8(near4_2, 15);
+  }
 }
 
-void daedalus_item_vp9_lpf84_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
-  one_item_vp9_lpf84_h__vector_full(dst, dst_stride, blimit, limit, thresh);
+  one_item_vp9_lpf84_h__vector_full_r2_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf84_h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf84_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf84_h__vector_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf84_h__vector_full_r2_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf84_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf84_h__vector_full_r2_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf84_h_meta *meta = (const daedalus_vp9_lpf84_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf84_h__vector_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf84_h__vector_full_r2_branch_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

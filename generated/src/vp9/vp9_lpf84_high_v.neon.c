@@ -10,253 +10,201 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
 
 /*
- * Class full, input hash 8508f13877668b07
+ * Class full, input hash c5be25769547d525
  */
-static inline void one_item_vp9_lpf84_high_v__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_above1 = (uint16_t *)((uint8_t *)dst - dst_stride);
-  uint16_t *const dst_above2 = (uint16_t *)((uint8_t *)dst_above1 - dst_stride);
-  uint16_t *const dst_above3 = (uint16_t *)((uint8_t *)dst_above2 - dst_stride);
-  uint16_t *const dst_above4 = (uint16_t *)((uint8_t *)dst_above3 - dst_stride);
+static inline void one_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
+    int32_t bits) {
   static const int16_t multipliers16_values[8] = {2, 3, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t2 = bits - 8;
-  int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit[0] << daedalus_shift_amount(t2));
-  int32_t limit_2 = (int32_t)((uint32_t)limit[0] << daedalus_shift_amount(t2));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh[0] << daedalus_shift_amount(t2));
-  int32_t blimit_3 = (int32_t)((uint32_t)blimit[1] << daedalus_shift_amount(t2));
-  int32_t limit_3 = (int32_t)((uint32_t)limit[1] << daedalus_shift_amount(t2));
-  int32_t thresh_3 = (int32_t)((uint32_t)thresh[1] << daedalus_shift_amount(t2));
-  uint16x8_t p0 = vld1q_u16(&((uint16_t *)(dst_above1))[0]);
-  uint16x8_t p1 = vld1q_u16(&((uint16_t *)(dst_above2))[0]);
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  uint16x8_t p2 = vld1q_u16(&((uint16_t *)(dst_above3))[0]);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  uint16x8_t p3 = vld1q_u16(&((uint16_t *)(dst_above4))[0]);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[0]);
-  uint16x8_t q1 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  uint16x8_t q2 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  uint16x8_t q3 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t28 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t29 = vmaxq_u16(t28, steps2);
-  uint16x8_t t30 = vmaxq_u16(t29, steps3);
-  uint16x8_t t31 = vmaxq_u16(t30, steps4);
-  uint16x8_t t32 = vmaxq_u16(t31, steps5);
-  uint16x8_t limit_4 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t33 = vcgeq_u16(limit_4, t32);
-  uint16x8_t t34 = vabdq_u16(p0, q0);
-  uint16x8_t t37 = vabdq_u16(p1, q1);
-  uint16x8_t t38 = vshrq_n_u16(t37, 1);
-  int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t38), vreinterpretq_s16_u16(t34),
-      multipliers16, 0);
-  uint16x8_t blimit_4 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t40 = vcgeq_u16(blimit_4, vreinterpretq_u16_s16(t39));
-  uint16x8_t t41 = vandq_u16(t33, t40);
-  uint16x8_t t42 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t43 = vcgtq_u16(t42, thresh_4);
-  uint16x8_t t44 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
-  int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
-  uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
-  int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
-      multipliers16, 1);
-  int16x8_t t55 = vmaxq_s16(value_2, t49);
-  int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
-  int16x8_t f1 = vshrq_n_s16(t59, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
-  int16x8_t f2 = vshrq_n_s16(t62, 3);
-  int16x8_t t64 = vrshrq_n_s16(f1, 1);
-  uint16x8_t t65 = vabdq_u16(p2, p0);
-  uint16x8_t t66 = vabdq_u16(p3, p0);
-  uint16x8_t t67 = vabdq_u16(q2, q0);
-  uint16x8_t t68 = vabdq_u16(q3, q0);
-  uint16x8_t t70 = vmaxq_u16(steps0, t65);
-  uint16x8_t t71 = vmaxq_u16(t70, t66);
-  uint16x8_t t72 = vmaxq_u16(t71, steps3);
-  uint16x8_t t73 = vmaxq_u16(t72, t67);
-  uint16x8_t t74 = vmaxq_u16(t73, t68);
-  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
-  uint16x8_t t75 = vcgeq_u16(t69, t74);
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
-  uint16x8_t value_sat = vsqaddq_u16(p1, vreinterpretq_s16_u16(g));
-  uint16x8_t value_sat_2 = vsqaddq_u16(p0, f2);
-  int16x8_t f1_neg = vnegq_s16(f1);
-  uint16x8_t value_sat_3 = vsqaddq_u16(q0, f1_neg);
-  int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
-  uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
-  uint16x8_t t7 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t moved0 = vminq_u16(value_sat, t7);
-  uint16x8_t moved1 = vminq_u16(value_sat_2, t7);
-  uint16x8_t moved2 = vminq_u16(value_sat_3, t7);
-  uint16x8_t moved3 = vminq_u16(value_sat_4, t7);
-  uint16x8_t t90 = vshlq_n_u16(p2, 1);
-  int16x8_t t91 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t90), vreinterpretq_s16_u16(p3),
-      multipliers16, 1);
-  uint16x8_t t92 = vaddq_u16(vreinterpretq_u16_s16(t91), p1);
-  uint16x8_t t93 = vaddq_u16(t92, p0);
-  uint16x8_t total = vaddq_u16(t93, q0);
-  uint16x8_t t95 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t75, t95, p2);
-  uint16x8_t t97 = vaddq_u16(p1, q1);
-  uint16x8_t t98 = vsubq_u16(t97, p3);
-  uint16x8_t t99 = vsubq_u16(t98, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t99);
-  uint16x8_t t101 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t75, t101, moved0);
-  uint16x8_t t103 = vaddq_u16(p0, q2);
-  uint16x8_t t104 = vsubq_u16(t103, p3);
-  uint16x8_t t105 = vsubq_u16(t104, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t105);
-  uint16x8_t t107 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t75, t107, moved1);
-  uint16x8_t t109 = vaddq_u16(q0, q3);
-  uint16x8_t t110 = vsubq_u16(t109, p3);
-  uint16x8_t t111 = vsubq_u16(t110, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t111);
-  uint16x8_t t113 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t75, t113, moved2);
-  uint16x8_t t115 = vaddq_u16(q1, q3);
-  uint16x8_t t116 = vsubq_u16(t115, p2);
-  uint16x8_t t117 = vsubq_u16(t116, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t117);
-  uint16x8_t t119 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t75, t119, moved3);
-  uint16x8_t t121 = vaddq_u16(q2, q3);
-  uint16x8_t t122 = vsubq_u16(t121, p1);
-  uint16x8_t t123 = vsubq_u16(t122, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t123);
-  uint16x8_t t125 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t75, t125, q2);
-  uint16x8_t p2_2 = vld1q_u16(&((uint16_t *)(dst_above3))[8]);
-  vst1q_u16(&((uint16_t *)(dst_above3))[8], p2_2);
-  uint16x8_t q2_2 = vld1q_u16(&((uint16_t *)(dst_row2))[8]);
-  vst1q_u16(&((uint16_t *)(dst_row2))[8], q2_2);
-  uint16x8_t p1_2 = vld1q_u16(&((uint16_t *)(dst_above2))[8]);
-  uint16x8_t p0_2 = vld1q_u16(&((uint16_t *)(dst_above1))[8]);
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  uint16x8_t p3_2 = vld1q_u16(&((uint16_t *)(dst_above4))[8]);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  uint16x8_t q0_2 = vld1q_u16(&((uint16_t *)(dst))[8]);
-  uint16x8_t q1_2 = vld1q_u16(&((uint16_t *)(dst_row1))[8]);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  uint16x8_t q3_2 = vld1q_u16(&((uint16_t *)(dst_row3))[8]);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t147 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t148 = vmaxq_u16(t147, steps2_2);
-  uint16x8_t t149 = vmaxq_u16(t148, steps3_2);
-  uint16x8_t t150 = vmaxq_u16(t149, steps4_2);
-  uint16x8_t t151 = vmaxq_u16(t150, steps5_2);
-  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_3));
-  uint16x8_t t152 = vcgeq_u16(limit_5, t151);
-  uint16x8_t t153 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t155 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t156 = vshrq_n_u16(t155, 1);
-  int16x8_t t157 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t156), vreinterpretq_s16_u16(t153),
-      multipliers16, 0);
-  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_3));
-  uint16x8_t t158 = vcgeq_u16(blimit_5, vreinterpretq_u16_s16(t157));
-  uint16x8_t t159 = vandq_u16(t152, t158);
-  uint16x8_t t160 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t161 = vcgtq_u16(t160, thresh_5);
-  uint16x8_t t162 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_3 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t165 = vmaxq_s16(vreinterpretq_s16_u16(value_3), t49);
-  int16x8_t t166 = vminq_s16(t165, vreinterpretq_s16_u16(t51));
-  uint16x8_t t167 = vandq_u16(t161, vreinterpretq_u16_s16(t166));
-  int16x8_t value_4 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t167), vreinterpretq_s16_u16(t162),
-      multipliers16, 1);
-  int16x8_t t169 = vmaxq_s16(value_4, t49);
-  int16x8_t f_2 = vminq_s16(t169, vreinterpretq_s16_u16(t51));
-  uint16x8_t t171 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t172 = vminq_s16(vreinterpretq_s16_u16(t171), vreinterpretq_s16_u16(t51));
-  int16x8_t f1_2 = vshrq_n_s16(t172, 3);
-  uint16x8_t t174 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t175 = vminq_s16(vreinterpretq_s16_u16(t174), vreinterpretq_s16_u16(t51));
-  int16x8_t f2_2 = vshrq_n_s16(t175, 3);
-  int16x8_t t177 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t177), t161);
-  uint16x8_t value_sat_5 = vsqaddq_u16(p1_2, vreinterpretq_s16_u16(g_2));
-  uint16x8_t value_sat_6 = vsqaddq_u16(p0_2, f2_2);
-  int16x8_t f1_neg_2 = vnegq_s16(f1_2);
-  uint16x8_t value_sat_7 = vsqaddq_u16(q0_2, f1_neg_2);
-  int16x8_t g_neg_2 = vnegq_s16(vreinterpretq_s16_u16(g_2));
-  uint16x8_t value_sat_8 = vsqaddq_u16(q1_2, g_neg_2);
-  uint16x8_t moved0_2 = vminq_u16(value_sat_5, t7);
-  uint16x8_t moved1_2 = vminq_u16(value_sat_6, t7);
-  uint16x8_t moved2_2 = vminq_u16(value_sat_7, t7);
-  uint16x8_t moved3_2 = vminq_u16(value_sat_8, t7);
-  uint16x8_t near0_2 = vbslq_u16(t41, near0, p2);
-  vst1q_u16(&((uint16_t *)(dst_above3))[0], near0_2);
-  uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
-  vst1q_u16(&((uint16_t *)(dst_above2))[0], near1_2);
-  uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
-  vst1q_u16(&((uint16_t *)(dst_above1))[0], near2_2);
-  uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
-  vst1q_u16(&((uint16_t *)(dst))[0], near3_2);
-  uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
-  vst1q_u16(&((uint16_t *)(dst_row1))[0], near4_2);
-  uint16x8_t near5_2 = vbslq_u16(t41, near5, q2);
-  vst1q_u16(&((uint16_t *)(dst_row2))[0], near5_2);
-  uint16x8_t moved0_3 = vbslq_u16(t159, moved0_2, p1_2);
-  vst1q_u16(&((uint16_t *)(dst_above2))[8], moved0_3);
-  uint16x8_t moved1_3 = vbslq_u16(t159, moved1_2, p0_2);
-  vst1q_u16(&((uint16_t *)(dst_above1))[8], moved1_3);
-  uint16x8_t moved2_3 = vbslq_u16(t159, moved2_2, q0_2);
-  vst1q_u16(&((uint16_t *)(dst))[8], moved2_3);
-  uint16x8_t moved3_3 = vbslq_u16(t159, moved3_2, q1_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[8], moved3_3);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t2 = bits - 8;
+      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
+      uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
+      uint16x8_t steps0 = vabdq_u16(p1, p0);
+      uint16x8_t p2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part]);
+      uint16x8_t steps1 = vabdq_u16(p2, p1);
+      uint16x8_t p3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-4 * dst_stride))[8*part]);
+      uint16x8_t steps2 = vabdq_u16(p3, p2);
+      uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[8*part]);
+      uint16x8_t q1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part]);
+      uint16x8_t steps3 = vabdq_u16(q1, q0);
+      uint16x8_t q2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[8*part]);
+      uint16x8_t steps4 = vabdq_u16(q2, q1);
+      uint16x8_t q3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[8*part]);
+      uint16x8_t steps5 = vabdq_u16(q3, q2);
+      uint16x8_t t28 = vmaxq_u16(steps0, steps1);
+      uint16x8_t t29 = vmaxq_u16(t28, steps2);
+      uint16x8_t t30 = vmaxq_u16(t29, steps3);
+      uint16x8_t t31 = vmaxq_u16(t30, steps4);
+      uint16x8_t t32 = vmaxq_u16(t31, steps5);
+      uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+      uint16x8_t t33 = vcgeq_u16(limit_3, t32);
+      uint16x8_t t34 = vabdq_u16(p0, q0);
+      uint16x8_t t37 = vabdq_u16(p1, q1);
+      uint16x8_t t38 = vshrq_n_u16(t37, 1);
+      int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t38), vreinterpretq_s16_u16(t34),
+          multipliers16, 0);
+      uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+      uint16x8_t t40 = vcgeq_u16(blimit_3, vreinterpretq_u16_s16(t39));
+      uint16x8_t t41 = vandq_u16(t33, t40);
+      uint8x8_t t41_2 = vmovn_u16(t41);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t41_2), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t42 = vmaxq_u16(steps0, steps3);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t43 = vcgtq_u16(t42, thresh_3);
+      uint16x8_t t44 = vsubq_u16(q0, p0);
+      uint16x8_t value = vsubq_u16(p1, q1);
+      int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
+      int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
+      uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
+      int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
+      uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
+          multipliers16, 1);
+      int16x8_t t55 = vmaxq_s16(value_2, t49);
+      int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
+      int16x8_t f1 = vshrq_n_s16(t59, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
+      int16x8_t f2 = vshrq_n_s16(t62, 3);
+      int16x8_t t64 = vrshrq_n_s16(f1, 1);
+      uint16x8_t t65 = vabdq_u16(p2, p0);
+      uint16x8_t t66 = vabdq_u16(p3, p0);
+      uint16x8_t t67 = vabdq_u16(q2, q0);
+      uint16x8_t t68 = vabdq_u16(q3, q0);
+      uint16x8_t t70 = vmaxq_u16(steps0, t65);
+      uint16x8_t t71 = vmaxq_u16(t70, t66);
+      uint16x8_t t72 = vmaxq_u16(t71, steps3);
+      uint16x8_t t73 = vmaxq_u16(t72, t67);
+      uint16x8_t t74 = vmaxq_u16(t73, t68);
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t75 = vcgeq_u16(t69, t74);
+      uint16x8_t t77 = vdupq_n_u16((uint16_t)(-(int32_t)((part <= 0))));
+      uint16x8_t t78 = vandq_u16(t75, t77);
+      uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
+      uint16x8_t value_sat = vsqaddq_u16(p1, vreinterpretq_s16_u16(g));
+      uint16x8_t value_sat_2 = vsqaddq_u16(p0, f2);
+      int16x8_t f1_neg = vnegq_s16(f1);
+      uint16x8_t value_sat_3 = vsqaddq_u16(q0, f1_neg);
+      int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
+      uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t moved0 = vminq_u16(value_sat, t7);
+      uint16x8_t moved1 = vminq_u16(value_sat_2, t7);
+      uint16x8_t moved2 = vminq_u16(value_sat_3, t7);
+      uint16x8_t moved3 = vminq_u16(value_sat_4, t7);
+      int anywhere = 0;
+      uint16x8_t near0 = p2;
+      uint16x8_t near1 = moved0;
+      uint16x8_t near2 = moved1;
+      uint16x8_t near3 = moved2;
+      uint16x8_t near4 = moved3;
+      uint16x8_t near5 = q2;
+      anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t78), 0) |
+          vgetq_lane_u64(vreinterpretq_u64_u16(t78), 1)) != 0;
+      if (anywhere) {
+        uint16x8_t t93 = vshlq_n_u16(p2, 1);
+        int16x8_t t94 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t93), vreinterpretq_s16_u16(p3),
+            multipliers16, 1);
+        uint16x8_t t95 = vaddq_u16(vreinterpretq_u16_s16(t94), p1);
+        uint16x8_t t96 = vaddq_u16(t95, p0);
+        uint16x8_t total = vaddq_u16(t96, q0);
+        uint16x8_t t98 = vrshrq_n_u16(total, 3);
+        uint16x8_t near0_2 = vbslq_u16(t78, t98, p2);
+        uint16x8_t t100 = vaddq_u16(p1, q1);
+        uint16x8_t t101 = vsubq_u16(t100, p3);
+        uint16x8_t t102 = vsubq_u16(t101, p2);
+        uint16x8_t total_2 = vaddq_u16(total, t102);
+        uint16x8_t t104 = vrshrq_n_u16(total_2, 3);
+        uint16x8_t t106 = vaddq_u16(p0, q2);
+        uint16x8_t t107 = vsubq_u16(t106, p3);
+        uint16x8_t t108 = vsubq_u16(t107, p1);
+        uint16x8_t total_3 = vaddq_u16(total_2, t108);
+        uint16x8_t t110 = vrshrq_n_u16(total_3, 3);
+        uint16x8_t t112 = vaddq_u16(q0, q3);
+        uint16x8_t t113 = vsubq_u16(t112, p3);
+        uint16x8_t t114 = vsubq_u16(t113, p0);
+        uint16x8_t total_4 = vaddq_u16(total_3, t114);
+        uint16x8_t t116 = vrshrq_n_u16(total_4, 3);
+        uint16x8_t t118 = vaddq_u16(q1, q3);
+        uint16x8_t t119 = vsubq_u16(t118, p2);
+        uint16x8_t t120 = vsubq_u16(t119, q0);
+        uint16x8_t total_5 = vaddq_u16(total_4, t120);
+        uint16x8_t t122 = vrshrq_n_u16(total_5, 3);
+        uint16x8_t t124 = vaddq_u16(q2, q3);
+        uint16x8_t t125 = vsubq_u16(t124, p1);
+        uint16x8_t t126 = vsubq_u16(t125, q1);
+        uint16x8_t total_6 = vaddq_u16(total_5, t126);
+        uint16x8_t t128 = vrshrq_n_u16(total_6, 3);
+        uint16x8_t near5_2 = vbslq_u16(t78, t128, q2);
+        near0 = vbslq_u16(t41, near0_2, p2);
+        near1 = vbslq_u16(t78, t104, moved0);
+        near2 = vbslq_u16(t78, t110, moved1);
+        near3 = vbslq_u16(t78, t116, moved2);
+        near4 = vbslq_u16(t78, t122, moved3);
+        near5 = vbslq_u16(t41, near5_2, q2);
+      }
+      if (anywhere) {
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part], near0);
+      }
+      uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part], near1_2);
+      uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part], near2_2);
+      uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
+      vst1q_u16(&((uint16_t *)(dst))[8*part], near3_2);
+      uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + dst_stride))[8*part], near4_2);
+      if (anywhere) {
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[8*part], near5);
+      }
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf84_high_v__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  one_item_vp9_lpf84_high_v__neon_full(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf84_high_v__neon_full_branch_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf84_high_v__neon_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf84_high_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf84_high_v__neon_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh,
-        meta->bits);
+    one_item_vp9_lpf84_high_v__neon_full_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf84_high_v__neon_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf84_high_v__neon_full_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf84_high_v_meta *meta = (const daedalus_vp9_lpf84_high_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf84_high_v__neon_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf84_high_v__neon_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -15,453 +15,304 @@
 #include "variants.h"
 
 /*
- * Class full, input hash ca95a76910433fec
+ * Class full, input hash e2126d833b011125
  */
-static inline void one_item_vp9_lpf88_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
-  uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
-  uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
-  uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  uint16_t *const dst_row8 = (uint16_t *)((uint8_t *)dst_row7 + dst_stride);
-  uint16_t *const dst_row9 = (uint16_t *)((uint8_t *)dst_row8 + dst_stride);
-  uint16_t *const dst_row10 = (uint16_t *)((uint8_t *)dst_row9 + dst_stride);
-  uint16_t *const dst_row11 = (uint16_t *)((uint8_t *)dst_row10 + dst_stride);
-  uint16_t *const dst_row12 = (uint16_t *)((uint8_t *)dst_row11 + dst_stride);
-  uint16_t *const dst_row13 = (uint16_t *)((uint8_t *)dst_row12 + dst_stride);
-  uint16_t *const dst_row14 = (uint16_t *)((uint8_t *)dst_row13 + dst_stride);
-  uint16_t *const dst_row15 = (uint16_t *)((uint8_t *)dst_row14 + dst_stride);
+static inline void one_item_vp9_lpf88_high_h__vector_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
+    int32_t bits) {
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t t2 = bits - 8;
-  int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit[0] << daedalus_shift_amount(t2));
-  int32_t limit_2 = (int32_t)((uint32_t)limit[0] << daedalus_shift_amount(t2));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh[0] << daedalus_shift_amount(t2));
-  int32_t blimit_3 = (int32_t)((uint32_t)blimit[1] << daedalus_shift_amount(t2));
-  int32_t limit_3 = (int32_t)((uint32_t)limit[1] << daedalus_shift_amount(t2));
-  int32_t thresh_3 = (int32_t)((uint32_t)thresh[1] << daedalus_shift_amount(t2));
-  uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-4]);
-  uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-4]);
-  uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-4]);
-  uint16x8_t row3 = vld1q_u16(&((uint16_t *)(dst_row3))[-4]);
-  uint16x8_t row4 = vld1q_u16(&((uint16_t *)(dst_row4))[-4]);
-  uint16x8_t row5 = vld1q_u16(&((uint16_t *)(dst_row5))[-4]);
-  uint16x8_t row6 = vld1q_u16(&((uint16_t *)(dst_row6))[-4]);
-  uint16x8_t row7 = vld1q_u16(&((uint16_t *)(dst_row7))[-4]);
-  uint16x8_t z = vzip1q_u16(row0, row4);
-  uint16x8_t z_2 = vzip2q_u16(row0, row4);
-  uint16x8_t z_3 = vzip1q_u16(row1, row5);
-  uint16x8_t z_4 = vzip2q_u16(row1, row5);
-  uint16x8_t z_5 = vzip1q_u16(row2, row6);
-  uint16x8_t z_6 = vzip2q_u16(row2, row6);
-  uint16x8_t z_7 = vzip1q_u16(row3, row7);
-  uint16x8_t z_8 = vzip2q_u16(row3, row7);
-  uint16x8_t z_9 = vzip1q_u16(z, z_5);
-  uint16x8_t z_10 = vzip2q_u16(z, z_5);
-  uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
-  uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
-  uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
-  uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
-  uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
-  uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
-  uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
-  uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
-  uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
-  uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
-  uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
-  uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
-  uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
-  uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
-  uint16x8_t p3 = z_17;
-  uint16x8_t p2 = z_18;
-  uint16x8_t p1 = z_19;
-  uint16x8_t p0 = z_20;
-  uint16x8_t q0 = z_21;
-  uint16x8_t q1 = z_22;
-  uint16x8_t q2 = z_23;
-  uint16x8_t q3 = z_24;
-  uint16x8_t steps0 = vabdq_u16(p1, p0);
-  uint16x8_t steps1 = vabdq_u16(p2, p1);
-  uint16x8_t steps2 = vabdq_u16(p3, p2);
-  uint16x8_t steps3 = vabdq_u16(q1, q0);
-  uint16x8_t steps4 = vabdq_u16(q2, q1);
-  uint16x8_t steps5 = vabdq_u16(q3, q2);
-  uint16x8_t t28 = vmaxq_u16(steps0, steps1);
-  uint16x8_t t29 = vmaxq_u16(t28, steps2);
-  uint16x8_t t30 = vmaxq_u16(t29, steps3);
-  uint16x8_t t31 = vmaxq_u16(t30, steps4);
-  uint16x8_t t32 = vmaxq_u16(t31, steps5);
-  uint16x8_t limit_4 = vdupq_n_u16((uint16_t)(limit_2));
-  uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_4), vreinterpretq_s16_u16(t32));
-  uint16x8_t t34 = vabdq_u16(p0, q0);
-  uint16x8_t t36 = vshlq_n_u16(t34, 1);
-  uint16x8_t t37 = vabdq_u16(p1, q1);
-  uint16x8_t t38 = vshrq_n_u16(t37, 1);
-  uint16x8_t t39 = vaddq_u16(t36, t38);
-  uint16x8_t blimit_4 = vdupq_n_u16((uint16_t)(blimit_2));
-  uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_4), vreinterpretq_s16_u16(t39));
-  uint16x8_t t41 = vandq_u16(t33, t40);
-  uint16x8_t t42 = vmaxq_u16(steps0, steps3);
-  uint16x8_t thresh_4 = vdupq_n_u16((uint16_t)(thresh_2));
-  uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_4));
-  uint16x8_t t44 = vsubq_u16(q0, p0);
-  uint16x8_t value = vsubq_u16(p1, q1);
-  int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
-  int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
-  uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
-  int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
-  uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
-  int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
-      multipliers16, 0);
-  int16x8_t t55 = vmaxq_s16(value_2, t49);
-  int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
-  uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-  uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
-  int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
-  int16x8_t f1 = vshrq_n_s16(t59, 3);
-  uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
-  int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
-  int16x8_t f2 = vshrq_n_s16(t62, 3);
-  int16x8_t t64 = vrshrq_n_s16(f1, 1);
-  uint16x8_t t65 = vabdq_u16(p2, p0);
-  uint16x8_t t66 = vabdq_u16(p3, p0);
-  uint16x8_t t67 = vabdq_u16(q2, q0);
-  uint16x8_t t68 = vabdq_u16(q3, q0);
-  uint16x8_t t70 = vmaxq_u16(steps0, t65);
-  uint16x8_t t71 = vmaxq_u16(t70, t66);
-  uint16x8_t t72 = vmaxq_u16(t71, steps3);
-  uint16x8_t t73 = vmaxq_u16(t72, t67);
-  uint16x8_t t74 = vmaxq_u16(t73, t68);
-  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
-  uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
-  uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
-  uint16x8_t value_3 = vaddq_u16(p1, g);
-  uint16x8_t value_4 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
-  uint16x8_t value_5 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
-  uint16x8_t value_6 = vsubq_u16(q1, g);
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-  int16x8_t t81 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t7 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t81), t7);
-  int16x8_t t83 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t83), t7);
-  int16x8_t t85 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t85), t7);
-  int16x8_t t87 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t87), t7);
-  uint16x8_t t90 = vshlq_n_u16(p2, 1);
-  int16x8_t t91 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t90), vreinterpretq_s16_u16(p3),
-      multipliers16, 0);
-  uint16x8_t t92 = vaddq_u16(vreinterpretq_u16_s16(t91), p1);
-  uint16x8_t t93 = vaddq_u16(t92, p0);
-  uint16x8_t total = vaddq_u16(t93, q0);
-  uint16x8_t t95 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t75, t95, p2);
-  uint16x8_t t97 = vaddq_u16(p1, q1);
-  uint16x8_t t98 = vsubq_u16(t97, p3);
-  uint16x8_t t99 = vsubq_u16(t98, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t99);
-  uint16x8_t t101 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t75, t101, moved0);
-  uint16x8_t t103 = vaddq_u16(p0, q2);
-  uint16x8_t t104 = vsubq_u16(t103, p3);
-  uint16x8_t t105 = vsubq_u16(t104, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t105);
-  uint16x8_t t107 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t75, t107, moved1);
-  uint16x8_t t109 = vaddq_u16(q0, q3);
-  uint16x8_t t110 = vsubq_u16(t109, p3);
-  uint16x8_t t111 = vsubq_u16(t110, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t111);
-  uint16x8_t t113 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t75, t113, moved2);
-  uint16x8_t t115 = vaddq_u16(q1, q3);
-  uint16x8_t t116 = vsubq_u16(t115, p2);
-  uint16x8_t t117 = vsubq_u16(t116, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t117);
-  uint16x8_t t119 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t75, t119, moved3);
-  uint16x8_t t121 = vaddq_u16(q2, q3);
-  uint16x8_t t122 = vsubq_u16(t121, p1);
-  uint16x8_t t123 = vsubq_u16(t122, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t123);
-  uint16x8_t t125 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t75, t125, q2);
-  uint16x8_t row0_2 = vld1q_u16(&((uint16_t *)(dst_row8))[-4]);
-  uint16x8_t row1_2 = vld1q_u16(&((uint16_t *)(dst_row9))[-4]);
-  uint16x8_t row2_2 = vld1q_u16(&((uint16_t *)(dst_row10))[-4]);
-  uint16x8_t row3_2 = vld1q_u16(&((uint16_t *)(dst_row11))[-4]);
-  uint16x8_t row4_2 = vld1q_u16(&((uint16_t *)(dst_row12))[-4]);
-  uint16x8_t row5_2 = vld1q_u16(&((uint16_t *)(dst_row13))[-4]);
-  uint16x8_t row6_2 = vld1q_u16(&((uint16_t *)(dst_row14))[-4]);
-  uint16x8_t row7_2 = vld1q_u16(&((uint16_t *)(dst_row15))[-4]);
-  uint16x8_t z_25 = vzip1q_u16(row0_2, row4_2);
-  uint16x8_t z_26 = vzip2q_u16(row0_2, row4_2);
-  uint16x8_t z_27 = vzip1q_u16(row1_2, row5_2);
-  uint16x8_t z_28 = vzip2q_u16(row1_2, row5_2);
-  uint16x8_t z_29 = vzip1q_u16(row2_2, row6_2);
-  uint16x8_t z_30 = vzip2q_u16(row2_2, row6_2);
-  uint16x8_t z_31 = vzip1q_u16(row3_2, row7_2);
-  uint16x8_t z_32 = vzip2q_u16(row3_2, row7_2);
-  uint16x8_t z_33 = vzip1q_u16(z_25, z_29);
-  uint16x8_t z_34 = vzip2q_u16(z_25, z_29);
-  uint16x8_t z_35 = vzip1q_u16(z_26, z_30);
-  uint16x8_t z_36 = vzip2q_u16(z_26, z_30);
-  uint16x8_t z_37 = vzip1q_u16(z_27, z_31);
-  uint16x8_t z_38 = vzip2q_u16(z_27, z_31);
-  uint16x8_t z_39 = vzip1q_u16(z_28, z_32);
-  uint16x8_t z_40 = vzip2q_u16(z_28, z_32);
-  uint16x8_t z_41 = vzip1q_u16(z_33, z_37);
-  uint16x8_t z_42 = vzip2q_u16(z_33, z_37);
-  uint16x8_t z_43 = vzip1q_u16(z_34, z_38);
-  uint16x8_t z_44 = vzip2q_u16(z_34, z_38);
-  uint16x8_t z_45 = vzip1q_u16(z_35, z_39);
-  uint16x8_t z_46 = vzip2q_u16(z_35, z_39);
-  uint16x8_t z_47 = vzip1q_u16(z_36, z_40);
-  uint16x8_t z_48 = vzip2q_u16(z_36, z_40);
-  uint16x8_t p3_2 = z_41;
-  uint16x8_t p2_2 = z_42;
-  uint16x8_t p1_2 = z_43;
-  uint16x8_t p0_2 = z_44;
-  uint16x8_t q0_2 = z_45;
-  uint16x8_t q1_2 = z_46;
-  uint16x8_t q2_2 = z_47;
-  uint16x8_t q3_2 = z_48;
-  uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
-  uint16x8_t steps1_2 = vabdq_u16(p2_2, p1_2);
-  uint16x8_t steps2_2 = vabdq_u16(p3_2, p2_2);
-  uint16x8_t steps3_2 = vabdq_u16(q1_2, q0_2);
-  uint16x8_t steps4_2 = vabdq_u16(q2_2, q1_2);
-  uint16x8_t steps5_2 = vabdq_u16(q3_2, q2_2);
-  uint16x8_t t147 = vmaxq_u16(steps0_2, steps1_2);
-  uint16x8_t t148 = vmaxq_u16(t147, steps2_2);
-  uint16x8_t t149 = vmaxq_u16(t148, steps3_2);
-  uint16x8_t t150 = vmaxq_u16(t149, steps4_2);
-  uint16x8_t t151 = vmaxq_u16(t150, steps5_2);
-  uint16x8_t limit_5 = vdupq_n_u16((uint16_t)(limit_3));
-  uint16x8_t t152 = vcgeq_s16(vreinterpretq_s16_u16(limit_5), vreinterpretq_s16_u16(t151));
-  uint16x8_t t153 = vabdq_u16(p0_2, q0_2);
-  uint16x8_t t154 = vshlq_n_u16(t153, 1);
-  uint16x8_t t155 = vabdq_u16(p1_2, q1_2);
-  uint16x8_t t156 = vshrq_n_u16(t155, 1);
-  uint16x8_t t157 = vaddq_u16(t154, t156);
-  uint16x8_t blimit_5 = vdupq_n_u16((uint16_t)(blimit_3));
-  uint16x8_t t158 = vcgeq_s16(vreinterpretq_s16_u16(blimit_5), vreinterpretq_s16_u16(t157));
-  uint16x8_t t159 = vandq_u16(t152, t158);
-  uint16x8_t t160 = vmaxq_u16(steps0_2, steps3_2);
-  uint16x8_t thresh_5 = vdupq_n_u16((uint16_t)(thresh_3));
-  uint16x8_t t161 = vcgtq_s16(vreinterpretq_s16_u16(t160), vreinterpretq_s16_u16(thresh_5));
-  uint16x8_t t162 = vsubq_u16(q0_2, p0_2);
-  uint16x8_t value_7 = vsubq_u16(p1_2, q1_2);
-  int16x8_t t165 = vmaxq_s16(vreinterpretq_s16_u16(value_7), t49);
-  int16x8_t t166 = vminq_s16(t165, vreinterpretq_s16_u16(t51));
-  uint16x8_t t167 = vandq_u16(t161, vreinterpretq_u16_s16(t166));
-  int16x8_t value_8 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t167), vreinterpretq_s16_u16(t162),
-      multipliers16, 0);
-  int16x8_t t169 = vmaxq_s16(value_8, t49);
-  int16x8_t f_2 = vminq_s16(t169, vreinterpretq_s16_u16(t51));
-  uint16x8_t t171 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
-  int16x8_t t172 = vminq_s16(vreinterpretq_s16_u16(t171), vreinterpretq_s16_u16(t51));
-  int16x8_t f1_2 = vshrq_n_s16(t172, 3);
-  uint16x8_t t174 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
-  int16x8_t t175 = vminq_s16(vreinterpretq_s16_u16(t174), vreinterpretq_s16_u16(t51));
-  int16x8_t f2_2 = vshrq_n_s16(t175, 3);
-  int16x8_t t177 = vrshrq_n_s16(f1_2, 1);
-  uint16x8_t t178 = vabdq_u16(p2_2, p0_2);
-  uint16x8_t t179 = vabdq_u16(p3_2, p0_2);
-  uint16x8_t t180 = vabdq_u16(q2_2, q0_2);
-  uint16x8_t t181 = vabdq_u16(q3_2, q0_2);
-  uint16x8_t t182 = vmaxq_u16(steps0_2, t178);
-  uint16x8_t t183 = vmaxq_u16(t182, t179);
-  uint16x8_t t184 = vmaxq_u16(t183, steps3_2);
-  uint16x8_t t185 = vmaxq_u16(t184, t180);
-  uint16x8_t t186 = vmaxq_u16(t185, t181);
-  uint16x8_t t187 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t186));
-  uint16x8_t g_2 = vbicq_u16(vreinterpretq_u16_s16(t177), t161);
-  uint16x8_t value_9 = vaddq_u16(p1_2, g_2);
-  uint16x8_t value_10 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2_2));
-  uint16x8_t value_11 = vsubq_u16(q0_2, vreinterpretq_u16_s16(f1_2));
-  uint16x8_t value_12 = vsubq_u16(q1_2, g_2);
-  int16x8_t t193 = vmaxq_s16(vreinterpretq_s16_u16(value_9), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved0_2 = vminq_u16(vreinterpretq_u16_s16(t193), t7);
-  int16x8_t t195 = vmaxq_s16(vreinterpretq_s16_u16(value_10), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved1_2 = vminq_u16(vreinterpretq_u16_s16(t195), t7);
-  int16x8_t t197 = vmaxq_s16(vreinterpretq_s16_u16(value_11), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved2_2 = vminq_u16(vreinterpretq_u16_s16(t197), t7);
-  int16x8_t t199 = vmaxq_s16(vreinterpretq_s16_u16(value_12), vreinterpretq_s16_u16(k0));
-  uint16x8_t moved3_2 = vminq_u16(vreinterpretq_u16_s16(t199), t7);
-  uint16x8_t t202 = vshlq_n_u16(p2_2, 1);
-  int16x8_t t203 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t202), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 0);
-  uint16x8_t t204 = vaddq_u16(vreinterpretq_u16_s16(t203), p1_2);
-  uint16x8_t t205 = vaddq_u16(t204, p0_2);
-  uint16x8_t total_7 = vaddq_u16(t205, q0_2);
-  uint16x8_t t207 = vrshrq_n_u16(total_7, 3);
-  uint16x8_t near0_2 = vbslq_u16(t187, t207, p2_2);
-  uint16x8_t t209 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t210 = vsubq_u16(t209, p3_2);
-  uint16x8_t t211 = vsubq_u16(t210, p2_2);
-  uint16x8_t total_8 = vaddq_u16(total_7, t211);
-  uint16x8_t t213 = vrshrq_n_u16(total_8, 3);
-  uint16x8_t near1_2 = vbslq_u16(t187, t213, moved0_2);
-  uint16x8_t t215 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t216 = vsubq_u16(t215, p3_2);
-  uint16x8_t t217 = vsubq_u16(t216, p1_2);
-  uint16x8_t total_9 = vaddq_u16(total_8, t217);
-  uint16x8_t t219 = vrshrq_n_u16(total_9, 3);
-  uint16x8_t near2_2 = vbslq_u16(t187, t219, moved1_2);
-  uint16x8_t t221 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t222 = vsubq_u16(t221, p3_2);
-  uint16x8_t t223 = vsubq_u16(t222, p0_2);
-  uint16x8_t total_10 = vaddq_u16(total_9, t223);
-  uint16x8_t t225 = vrshrq_n_u16(total_10, 3);
-  uint16x8_t near3_2 = vbslq_u16(t187, t225, moved2_2);
-  uint16x8_t t227 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t228 = vsubq_u16(t227, p2_2);
-  uint16x8_t t229 = vsubq_u16(t228, q0_2);
-  uint16x8_t total_11 = vaddq_u16(total_10, t229);
-  uint16x8_t t231 = vrshrq_n_u16(total_11, 3);
-  uint16x8_t near4_2 = vbslq_u16(t187, t231, moved3_2);
-  uint16x8_t t233 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t234 = vsubq_u16(t233, p1_2);
-  uint16x8_t t235 = vsubq_u16(t234, q1_2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t235);
-  uint16x8_t t237 = vrshrq_n_u16(total_12, 3);
-  uint16x8_t near5_2 = vbslq_u16(t187, t237, q2_2);
-  uint16x8_t near0_3 = vbslq_u16(t41, near0, p2);
-  uint16x8_t near1_3 = vbslq_u16(t41, near1, p1);
-  uint16x8_t near2_3 = vbslq_u16(t41, near2, p0);
-  uint16x8_t near3_3 = vbslq_u16(t41, near3, q0);
-  uint16x8_t z_49 = vzip1q_u16(near0_3, near1_3);
-  uint16x8_t z_50 = vzip2q_u16(near0_3, near1_3);
-  uint16x8_t z_51 = vzip1q_u16(near2_3, near3_3);
-  uint16x8_t z_52 = vzip2q_u16(near2_3, near3_3);
-  uint16x8_t z_53 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_49),
-      vreinterpretq_u32_u16(z_51)));
-  uint16x8_t z_54 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_49),
-      vreinterpretq_u32_u16(z_51)));
-  uint16x8_t z_55 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_50),
-      vreinterpretq_u32_u16(z_52)));
-  uint16x8_t z_56 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_50),
-      vreinterpretq_u32_u16(z_52)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_53), 0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_53),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_54),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_54),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_55),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_55),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_56),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_56),
-      1);
-  uint16x8_t near4_3 = vbslq_u16(t41, near4, q1);
-  uint16x8_t near5_3 = vbslq_u16(t41, near5, q2);
-  uint16x8_t z_57 = vzip1q_u16(near4_3, near5_3);
-  uint16x8_t z_58 = vzip2q_u16(near4_3, near5_3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_57), 0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_57),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_57),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_57),
-      3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_58),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_58),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_58),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_58),
-      3);
-  uint16x8_t near0_4 = vbslq_u16(t159, near0_2, p2_2);
-  uint16x8_t near1_4 = vbslq_u16(t159, near1_2, p1_2);
-  uint16x8_t near2_4 = vbslq_u16(t159, near2_2, p0_2);
-  uint16x8_t near3_4 = vbslq_u16(t159, near3_2, q0_2);
-  uint16x8_t z_59 = vzip1q_u16(near0_4, near1_4);
-  uint16x8_t z_60 = vzip2q_u16(near0_4, near1_4);
-  uint16x8_t z_61 = vzip1q_u16(near2_4, near3_4);
-  uint16x8_t z_62 = vzip2q_u16(near2_4, near3_4);
-  uint16x8_t z_63 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_59),
-      vreinterpretq_u32_u16(z_61)));
-  uint16x8_t z_64 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_59),
-      vreinterpretq_u32_u16(z_61)));
-  uint16x8_t z_65 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_60),
-      vreinterpretq_u32_u16(z_62)));
-  uint16x8_t z_66 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_60),
-      vreinterpretq_u32_u16(z_62)));
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row8))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row9))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_63),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row10))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row11))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_64),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row12))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_65),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row13))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_65),
-      1);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row14))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_66),
-      0);
-  *(daedalus_any_u64 *)&((uint16_t *)(dst_row15))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_66),
-      1);
-  uint16x8_t near4_4 = vbslq_u16(t159, near4_2, q1_2);
-  uint16x8_t near5_4 = vbslq_u16(t159, near5_2, q2_2);
-  uint16x8_t z_67 = vzip1q_u16(near4_4, near5_4);
-  uint16x8_t z_68 = vzip2q_u16(near4_4, near5_4);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row8))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row9))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row10))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row11))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_67),
-      3);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row12))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      0);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row13))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      1);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row14))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      2);
-  *(daedalus_any_u32 *)&((uint16_t *)(dst_row15))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_68),
-      3);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  {
+    for (int part = 0; part < 2; part++) {
+      int32_t t2 = bits - 8;
+      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-4]);
+      uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-4]);
+      uint16x8_t row2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-4]);
+      uint16x8_t row3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-4]);
+      uint16x8_t row4 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-4]);
+      uint16x8_t row5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-4]);
+      uint16x8_t row6 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-4]);
+      uint16x8_t row7 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-4]);
+      uint16x8_t z = vzip1q_u16(row0, row4);
+      uint16x8_t z_2 = vzip2q_u16(row0, row4);
+      uint16x8_t z_3 = vzip1q_u16(row1, row5);
+      uint16x8_t z_4 = vzip2q_u16(row1, row5);
+      uint16x8_t z_5 = vzip1q_u16(row2, row6);
+      uint16x8_t z_6 = vzip2q_u16(row2, row6);
+      uint16x8_t z_7 = vzip1q_u16(row3, row7);
+      uint16x8_t z_8 = vzip2q_u16(row3, row7);
+      uint16x8_t z_9 = vzip1q_u16(z, z_5);
+      uint16x8_t z_10 = vzip2q_u16(z, z_5);
+      uint16x8_t z_11 = vzip1q_u16(z_2, z_6);
+      uint16x8_t z_12 = vzip2q_u16(z_2, z_6);
+      uint16x8_t z_13 = vzip1q_u16(z_3, z_7);
+      uint16x8_t z_14 = vzip2q_u16(z_3, z_7);
+      uint16x8_t z_15 = vzip1q_u16(z_4, z_8);
+      uint16x8_t z_16 = vzip2q_u16(z_4, z_8);
+      uint16x8_t z_17 = vzip1q_u16(z_9, z_13);
+      uint16x8_t z_18 = vzip2q_u16(z_9, z_13);
+      uint16x8_t z_19 = vzip1q_u16(z_10, z_14);
+      uint16x8_t z_20 = vzip2q_u16(z_10, z_14);
+      uint16x8_t z_21 = vzip1q_u16(z_11, z_15);
+      uint16x8_t z_22 = vzip2q_u16(z_11, z_15);
+      uint16x8_t z_23 = vzip1q_u16(z_12, z_16);
+      uint16x8_t z_24 = vzip2q_u16(z_12, z_16);
+      uint16x8_t p3 = z_17;
+      uint16x8_t p2 = z_18;
+      uint16x8_t p1 = z_19;
+      uint16x8_t p0 = z_20;
+      uint16x8_t q0 = z_21;
+      uint16x8_t q1 = z_22;
+      uint16x8_t q2 = z_23;
+      uint16x8_t q3 = z_24;
+      uint16x8_t steps0 = vabdq_u16(p1, p0);
+      uint16x8_t steps1 = vabdq_u16(p2, p1);
+      uint16x8_t steps2 = vabdq_u16(p3, p2);
+      uint16x8_t steps3 = vabdq_u16(q1, q0);
+      uint16x8_t steps4 = vabdq_u16(q2, q1);
+      uint16x8_t steps5 = vabdq_u16(q3, q2);
+      uint16x8_t t28 = vmaxq_u16(steps0, steps1);
+      uint16x8_t t29 = vmaxq_u16(t28, steps2);
+      uint16x8_t t30 = vmaxq_u16(t29, steps3);
+      uint16x8_t t31 = vmaxq_u16(t30, steps4);
+      uint16x8_t t32 = vmaxq_u16(t31, steps5);
+      uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
+      uint16x8_t t33 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t32));
+      uint16x8_t t34 = vabdq_u16(p0, q0);
+      uint16x8_t t36 = vshlq_n_u16(t34, 1);
+      uint16x8_t t37 = vabdq_u16(p1, q1);
+      uint16x8_t t38 = vshrq_n_u16(t37, 1);
+      uint16x8_t t39 = vaddq_u16(t36, t38);
+      uint16x8_t blimit_3 = vdupq_n_u16((uint16_t)(blimit_2));
+      uint16x8_t t40 = vcgeq_s16(vreinterpretq_s16_u16(blimit_3), vreinterpretq_s16_u16(t39));
+      uint16x8_t t41 = vandq_u16(t33, t40);
+      uint8x8_t t41_2 = vmovn_u16(t41);
+      if (!((vget_lane_u64(vreinterpret_u64_u8(t41_2), 0)) != 0)) {
+        continue;
+      }
+      uint16x8_t t42 = vmaxq_u16(steps0, steps3);
+      uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
+      uint16x8_t t43 = vcgtq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(thresh_3));
+      uint16x8_t t44 = vsubq_u16(q0, p0);
+      uint16x8_t value = vsubq_u16(p1, q1);
+      int16x8_t t49 = vdupq_n_s16((int16_t)(((int32_t)((uint32_t)0 - (uint32_t)t5))));
+      int16x8_t t50 = vmaxq_s16(vreinterpretq_s16_u16(value), t49);
+      uint16x8_t t51 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)t5 - (uint32_t)1))));
+      int16x8_t t52 = vminq_s16(t50, vreinterpretq_s16_u16(t51));
+      uint16x8_t t53 = vandq_u16(t43, vreinterpretq_u16_s16(t52));
+      int16x8_t value_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t53), vreinterpretq_s16_u16(t44),
+          multipliers16, 0);
+      int16x8_t t55 = vmaxq_s16(value_2, t49);
+      int16x8_t f = vminq_s16(t55, vreinterpretq_s16_u16(t51));
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t58 = vaddq_u16(vreinterpretq_u16_s16(f), k4);
+      int16x8_t t59 = vminq_s16(vreinterpretq_s16_u16(t58), vreinterpretq_s16_u16(t51));
+      int16x8_t f1 = vshrq_n_s16(t59, 3);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t61 = vaddq_u16(vreinterpretq_u16_s16(f), k3);
+      int16x8_t t62 = vminq_s16(vreinterpretq_s16_u16(t61), vreinterpretq_s16_u16(t51));
+      int16x8_t f2 = vshrq_n_s16(t62, 3);
+      int16x8_t t64 = vrshrq_n_s16(f1, 1);
+      uint16x8_t t65 = vabdq_u16(p2, p0);
+      uint16x8_t t66 = vabdq_u16(p3, p0);
+      uint16x8_t t67 = vabdq_u16(q2, q0);
+      uint16x8_t t68 = vabdq_u16(q3, q0);
+      uint16x8_t t70 = vmaxq_u16(steps0, t65);
+      uint16x8_t t71 = vmaxq_u16(t70, t66);
+      uint16x8_t t72 = vmaxq_u16(t71, steps3);
+      uint16x8_t t73 = vmaxq_u16(t72, t67);
+      uint16x8_t t74 = vmaxq_u16(t73, t68);
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
+      uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
+      uint16x8_t value_3 = vaddq_u16(p1, g);
+      uint16x8_t value_4 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
+      uint16x8_t value_5 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
+      uint16x8_t value_6 = vsubq_u16(q1, g);
+      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+      int16x8_t t81 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t81), t7);
+      int16x8_t t83 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t83), t7);
+      int16x8_t t85 = vmaxq_s16(vreinterpretq_s16_u16(value_5), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t85), t7);
+      int16x8_t t87 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
+      uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t87), t7);
+      int anywhere = 0;
+      uint16x8_t near0 = p2;
+      uint16x8_t near1 = moved0;
+      uint16x8_t near2 = moved1;
+      uint16x8_t near3 = moved2;
+      uint16x8_t near4 = moved3;
+      uint16x8_t near5 = q2;
+      anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t75), 0) |
+          vgetq_lane_u64(vreinterpretq_u64_u16(t75), 1)) != 0;
+      if (anywhere) {
+        uint16x8_t t90 = vshlq_n_u16(p2, 1);
+        int16x8_t t91 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t90), vreinterpretq_s16_u16(p3),
+            multipliers16, 0);
+        uint16x8_t t92 = vaddq_u16(vreinterpretq_u16_s16(t91), p1);
+        uint16x8_t t93 = vaddq_u16(t92, p0);
+        uint16x8_t total = vaddq_u16(t93, q0);
+        uint16x8_t t95 = vrshrq_n_u16(total, 3);
+        uint16x8_t near0_2 = vbslq_u16(t75, t95, p2);
+        uint16x8_t t97 = vaddq_u16(p1, q1);
+        uint16x8_t t98 = vsubq_u16(t97, p3);
+        uint16x8_t t99 = vsubq_u16(t98, p2);
+        uint16x8_t total_2 = vaddq_u16(total, t99);
+        uint16x8_t t101 = vrshrq_n_u16(total_2, 3);
+        uint16x8_t t103 = vaddq_u16(p0, q2);
+        uint16x8_t t104 = vsubq_u16(t103, p3);
+        uint16x8_t t105 = vsubq_u16(t104, p1);
+        uint16x8_t total_3 = vaddq_u16(total_2, t105);
+        uint16x8_t t107 = vrshrq_n_u16(total_3, 3);
+        uint16x8_t t109 = vaddq_u16(q0, q3);
+        uint16x8_t t110 = vsubq_u16(t109, p3);
+        uint16x8_t t111 = vsubq_u16(t110, p0);
+        uint16x8_t total_4 = vaddq_u16(total_3, t111);
+        uint16x8_t t113 = vrshrq_n_u16(total_4, 3);
+        uint16x8_t t115 = vaddq_u16(q1, q3);
+        uint16x8_t t116 = vsubq_u16(t115, p2);
+        uint16x8_t t117 = vsubq_u16(t116, q0);
+        uint16x8_t total_5 = vaddq_u16(total_4, t117);
+        uint16x8_t t119 = vrshrq_n_u16(total_5, 3);
+        uint16x8_t t121 = vaddq_u16(q2, q3);
+        uint16x8_t t122 = vsubq_u16(t121, p1);
+        uint16x8_t t123 = vsubq_u16(t122, q1);
+        uint16x8_t total_6 = vaddq_u16(total_5, t123);
+        uint16x8_t t125 = vrshrq_n_u16(total_6, 3);
+        uint16x8_t near5_2 = vbslq_u16(t75, t125, q2);
+        near0 = vbslq_u16(t41, near0_2, p2);
+        near1 = vbslq_u16(t75, t101, moved0);
+        near2 = vbslq_u16(t75, t107, moved1);
+        near3 = vbslq_u16(t75, t113, moved2);
+        near4 = vbslq_u16(t75, t119, moved3);
+        near5 = vbslq_u16(t41, near5_2, q2);
+      }
+      uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
+      uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
+      uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
+      if (anywhere) {
+        uint16x8_t z_25 = vzip1q_u16(near0, near1_2);
+        uint16x8_t z_26 = vzip2q_u16(near0, near1_2);
+        uint16x8_t z_27 = vzip1q_u16(near2_2, near3_2);
+        uint16x8_t z_28 = vzip2q_u16(near2_2, near3_2);
+        uint16x8_t z_29 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_25),
+            vreinterpretq_u32_u16(z_27)));
+        uint16x8_t z_30 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_25),
+            vreinterpretq_u32_u16(z_27)));
+        uint16x8_t z_31 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_26),
+            vreinterpretq_u32_u16(z_28)));
+        uint16x8_t z_32 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_26),
+            vreinterpretq_u32_u16(z_28)));
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_29), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_29), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_30), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_30), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_31), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_31), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 1);
+      } else {
+        uint16x8_t z_33 = vzip1q_u16(near1_2, near2_2);
+        uint16x8_t z_34 = vzip2q_u16(near1_2, near2_2);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 0);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 1);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 2);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 3);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 0);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 1);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 2);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 3);
+        ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0] = vgetq_lane_u16(near3_2, 0);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[0] = vgetq_lane_u16(near3_2, 1);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[0] = vgetq_lane_u16(near3_2, 2);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[0] = vgetq_lane_u16(near3_2, 3);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[0] = vgetq_lane_u16(near3_2, 4);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[0] = vgetq_lane_u16(near3_2, 5);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[0] = vgetq_lane_u16(near3_2, 6);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[0] = vgetq_lane_u16(near3_2, 7);
+      }
+      uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
+      if (anywhere) {
+        uint16x8_t z_35 = vzip1q_u16(near4_2, near5);
+        uint16x8_t z_36 = vzip2q_u16(near4_2, near5);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_35), 0);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_35), 1);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_35), 2);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_35), 3);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_36), 0);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_36), 1);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_36), 2);
+        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] =
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_36), 3);
+      } else {
+        ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] = vgetq_lane_u16(near4_2, 0);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] = vgetq_lane_u16(near4_2, 1);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] = vgetq_lane_u16(near4_2, 2);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] = vgetq_lane_u16(near4_2, 3);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] = vgetq_lane_u16(near4_2, 4);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] = vgetq_lane_u16(near4_2, 5);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] = vgetq_lane_u16(near4_2, 6);
+        ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] = vgetq_lane_u16(near4_2, 7);
+      }
+    }
+  }
 }
 
-void daedalus_item_vp9_lpf88_high_h__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf88_high_h__vector_full_branch_early(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
-  one_item_vp9_lpf88_high_h__vector_full(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf88_high_h__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf88_high_h__vector_full(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf88_high_h__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf88_high_h_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf88_high_h__vector_full(dst, dst_stride, meta->blimit, meta->limit,
+    one_item_vp9_lpf88_high_h__vector_full_branch_early(dst, dst_stride, meta->blimit, meta->limit,
         meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf88_high_h__vector_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf88_high_h__vector_full_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf88_high_h_meta *meta = (const daedalus_vp9_lpf88_high_h_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf88_high_h__vector_full((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf88_high_h__vector_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 0d2bb965ec3061bc
+ * Class full, input hash fd657a84ba878115
  */
-static inline void one_item_vp9_lpf88_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
+static inline void one_item_vp9_lpf88_v__neon_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
@@ -28,259 +28,195 @@ static inline void one_item_vp9_lpf88_v__neon_full(uint8_t *dst, ptrdiff_t dst_s
   uint8_t *const dst_above4 = dst_above3 - dst_stride;
   static const int16_t multipliers16_values[8] = {3, 0, 0, 0, 0, 0, 0, 0};
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
-  /* stage 1 of 1: i = 0..7; writes dst */
-  int32_t blimit_2 = blimit[0];
-  int32_t limit_2 = limit[0];
-  int32_t thresh_2 = thresh[0];
-  int32_t blimit_3 = blimit[1];
-  int32_t limit_3 = limit[1];
-  int32_t thresh_3 = thresh[1];
-  uint8x8_t p0 = vld1_u8(&dst_above1[0]);
-  uint8x8_t p1 = vld1_u8(&dst_above2[0]);
-  uint8x8_t steps0 = vabd_u8(p1, p0);
-  uint8x8_t p2 = vld1_u8(&dst_above3[0]);
-  uint8x8_t steps1 = vabd_u8(p2, p1);
-  uint8x8_t p3 = vld1_u8(&dst_above4[0]);
-  uint8x8_t steps2 = vabd_u8(p3, p2);
-  uint8x8_t q0 = vld1_u8(&dst[0]);
-  uint8x8_t q1 = vld1_u8(&dst_row1[0]);
-  uint8x8_t steps3 = vabd_u8(q1, q0);
-  uint8x8_t q2 = vld1_u8(&dst_row2[0]);
-  uint8x8_t steps4 = vabd_u8(q2, q1);
-  uint8x8_t q3 = vld1_u8(&dst_row3[0]);
-  uint8x8_t steps5 = vabd_u8(q3, q2);
-  uint8x8_t t18 = vmax_u8(steps0, steps1);
-  uint8x8_t t19 = vmax_u8(t18, steps2);
-  uint8x8_t t20 = vmax_u8(t19, steps3);
-  uint8x8_t t21 = vmax_u8(t20, steps4);
-  uint8x8_t t22 = vmax_u8(t21, steps5);
-  uint8x8_t limit_4 = vdup_n_u8((uint8_t)(limit_2));
-  uint8x8_t t23 = vcge_u8(limit_4, t22);
-  uint8x8_t t24 = vabd_u8(p0, q0);
-  uint8x8_t t26_sat = vqshl_n_u8(t24, 1);
-  uint8x8_t t27 = vabd_u8(p1, q1);
-  uint8x8_t t28 = vshr_n_u8(t27, 1);
-  uint8x8_t t29_sat = vqadd_u8(t26_sat, t28);
-  uint8x8_t blimit_4 = vdup_n_u8((uint8_t)(blimit_2));
-  uint8x8_t t30 = vcge_u8(blimit_4, t29_sat);
-  uint8x8_t t31 = vand_u8(t23, t30);
-  uint8x8_t t32 = vmax_u8(steps0, steps3);
-  uint8x8_t thresh_4 = vdup_n_u8((uint8_t)(thresh_2));
-  uint8x8_t t33 = vcgt_u8(t32, thresh_4);
-  uint16x8_t t34 = vsubl_u8(q0, p0);
-  int16x8_t t36 = vmulq_laneq_s16(vreinterpretq_s16_u16(t34), multipliers16, 0);
-  uint16x8_t value = vsubl_u8(p1, q1);
-  int8x8_t value_sat = vqmovn_s16(vreinterpretq_s16_u16(value));
-  uint8x8_t t40 = vand_u8(t33, vreinterpret_u8_s8(value_sat));
-  int16x8_t value_2 = vaddw_s8(t36, vreinterpret_s8_u8(t40));
-  int8x8_t value_sat_2 = vqmovn_s16(value_2);
-  uint8x8_t k4 = vdup_n_u8((uint8_t)(4));
-  int8x8_t t44_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k4));
-  int8x8_t f1 = vshr_n_s8(t44_sat, 3);
-  uint8x8_t k3 = vdup_n_u8((uint8_t)(3));
-  int8x8_t t48_sat = vqadd_s8(value_sat_2, vreinterpret_s8_u8(k3));
-  int8x8_t f2 = vshr_n_s8(t48_sat, 3);
-  int8x8_t t51 = vrshr_n_s8(f1, 1);
-  uint8x8_t t52 = vabd_u8(p2, p0);
-  uint8x8_t t53 = vabd_u8(p3, p0);
-  uint8x8_t t54 = vabd_u8(q2, q0);
-  uint8x8_t t55 = vabd_u8(q3, q0);
-  uint8x8_t t56 = vmax_u8(steps0, t52);
-  uint8x8_t t57 = vmax_u8(t56, t53);
-  uint8x8_t t58 = vmax_u8(t57, steps3);
-  uint8x8_t t59 = vmax_u8(t58, t54);
-  uint8x8_t t60 = vmax_u8(t59, t55);
-  uint8x8_t k1 = vdup_n_u8((uint8_t)(1));
-  uint8x8_t t61 = vcge_u8(k1, t60);
-  uint8x8_t g = vbic_u8(vreinterpret_u8_s8(t51), t33);
-  uint8x8_t value_sat_3 = vsqadd_u8(p1, vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_4 = vsqadd_u8(p0, f2);
-  int8x8_t f1_neg = vneg_s8(f1);
-  uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
-  int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
-  uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
-  uint16x8_t t72 = vshll_n_u8(p2, 1);
-  uint16x8_t t73 = vmlal_u8(t72, p3, k3);
-  uint16x8_t t74 = vaddw_u8(t73, p1);
-  uint16x8_t t75 = vaddw_u8(t74, p0);
-  uint16x8_t total = vaddw_u8(t75, q0);
-  uint8x8_t t77 = vrshrn_n_u16(total, 3);
-  uint8x8_t near0 = vbsl_u8(t61, t77, p2);
-  uint16x8_t t79 = vaddl_u8(p1, q1);
-  uint16x8_t t80 = vsubw_u8(t79, p3);
-  uint16x8_t t81 = vsubw_u8(t80, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t81);
-  uint8x8_t t83 = vrshrn_n_u16(total_2, 3);
-  uint8x8_t near1 = vbsl_u8(t61, t83, value_sat_3);
-  uint16x8_t t85 = vaddl_u8(p0, q2);
-  uint16x8_t t86 = vsubw_u8(t85, p3);
-  uint16x8_t t87 = vsubw_u8(t86, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t87);
-  uint8x8_t t89 = vrshrn_n_u16(total_3, 3);
-  uint8x8_t near2 = vbsl_u8(t61, t89, value_sat_4);
-  uint16x8_t t91 = vaddl_u8(q0, q3);
-  uint16x8_t t92 = vsubw_u8(t91, p3);
-  uint16x8_t t93 = vsubw_u8(t92, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t93);
-  uint8x8_t t95 = vrshrn_n_u16(total_4, 3);
-  uint8x8_t near3 = vbsl_u8(t61, t95, value_sat_5);
-  uint16x8_t t97 = vaddl_u8(q1, q3);
-  uint16x8_t t98 = vsubw_u8(t97, p2);
-  uint16x8_t t99 = vsubw_u8(t98, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t99);
-  uint8x8_t t101 = vrshrn_n_u16(total_5, 3);
-  uint8x8_t near4 = vbsl_u8(t61, t101, value_sat_6);
-  uint16x8_t t103 = vaddl_u8(q2, q3);
-  uint16x8_t t104 = vsubw_u8(t103, p1);
-  uint16x8_t t105 = vsubw_u8(t104, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t105);
-  uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-  uint8x8_t near5 = vbsl_u8(t61, t107, q2);
-  uint8x8_t p0_2 = vld1_u8(&dst_above1[8]);
-  uint8x8_t p1_2 = vld1_u8(&dst_above2[8]);
-  uint8x8_t steps0_2 = vabd_u8(p1_2, p0_2);
-  uint8x8_t p2_2 = vld1_u8(&dst_above3[8]);
-  uint8x8_t steps1_2 = vabd_u8(p2_2, p1_2);
-  uint8x8_t p3_2 = vld1_u8(&dst_above4[8]);
-  uint8x8_t steps2_2 = vabd_u8(p3_2, p2_2);
-  uint8x8_t q0_2 = vld1_u8(&dst[8]);
-  uint8x8_t q1_2 = vld1_u8(&dst_row1[8]);
-  uint8x8_t steps3_2 = vabd_u8(q1_2, q0_2);
-  uint8x8_t q2_2 = vld1_u8(&dst_row2[8]);
-  uint8x8_t steps4_2 = vabd_u8(q2_2, q1_2);
-  uint8x8_t q3_2 = vld1_u8(&dst_row3[8]);
-  uint8x8_t steps5_2 = vabd_u8(q3_2, q2_2);
-  uint8x8_t t126 = vmax_u8(steps0_2, steps1_2);
-  uint8x8_t t127 = vmax_u8(t126, steps2_2);
-  uint8x8_t t128 = vmax_u8(t127, steps3_2);
-  uint8x8_t t129 = vmax_u8(t128, steps4_2);
-  uint8x8_t t130 = vmax_u8(t129, steps5_2);
-  uint8x8_t limit_5 = vdup_n_u8((uint8_t)(limit_3));
-  uint8x8_t t131 = vcge_u8(limit_5, t130);
-  uint8x8_t t132 = vabd_u8(p0_2, q0_2);
-  uint8x8_t t133_sat = vqshl_n_u8(t132, 1);
-  uint8x8_t t134 = vabd_u8(p1_2, q1_2);
-  uint8x8_t t135 = vshr_n_u8(t134, 1);
-  uint8x8_t t136_sat = vqadd_u8(t133_sat, t135);
-  uint8x8_t blimit_5 = vdup_n_u8((uint8_t)(blimit_3));
-  uint8x8_t t137 = vcge_u8(blimit_5, t136_sat);
-  uint8x8_t t138 = vand_u8(t131, t137);
-  uint8x8_t t139 = vmax_u8(steps0_2, steps3_2);
-  uint8x8_t thresh_5 = vdup_n_u8((uint8_t)(thresh_3));
-  uint8x8_t t140 = vcgt_u8(t139, thresh_5);
-  uint16x8_t t141 = vsubl_u8(q0_2, p0_2);
-  int16x8_t t142 = vmulq_laneq_s16(vreinterpretq_s16_u16(t141), multipliers16, 0);
-  uint16x8_t value_3 = vsubl_u8(p1_2, q1_2);
-  int8x8_t value_sat_7 = vqmovn_s16(vreinterpretq_s16_u16(value_3));
-  uint8x8_t t145 = vand_u8(t140, vreinterpret_u8_s8(value_sat_7));
-  int16x8_t value_4 = vaddw_s8(t142, vreinterpret_s8_u8(t145));
-  int8x8_t value_sat_8 = vqmovn_s16(value_4);
-  int8x8_t t148_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k4));
-  int8x8_t f1_2 = vshr_n_s8(t148_sat, 3);
-  int8x8_t t151_sat = vqadd_s8(value_sat_8, vreinterpret_s8_u8(k3));
-  int8x8_t f2_2 = vshr_n_s8(t151_sat, 3);
-  int8x8_t t154 = vrshr_n_s8(f1_2, 1);
-  uint8x8_t t155 = vabd_u8(p2_2, p0_2);
-  uint8x8_t t156 = vabd_u8(p3_2, p0_2);
-  uint8x8_t t157 = vabd_u8(q2_2, q0_2);
-  uint8x8_t t158 = vabd_u8(q3_2, q0_2);
-  uint8x8_t t159 = vmax_u8(steps0_2, t155);
-  uint8x8_t t160 = vmax_u8(t159, t156);
-  uint8x8_t t161 = vmax_u8(t160, steps3_2);
-  uint8x8_t t162 = vmax_u8(t161, t157);
-  uint8x8_t t163 = vmax_u8(t162, t158);
-  uint8x8_t t164 = vcge_u8(k1, t163);
-  uint8x8_t g_2 = vbic_u8(vreinterpret_u8_s8(t154), t140);
-  uint8x8_t value_sat_9 = vsqadd_u8(p1_2, vreinterpret_s8_u8(g_2));
-  uint8x8_t value_sat_10 = vsqadd_u8(p0_2, f2_2);
-  int8x8_t f1_neg_2 = vneg_s8(f1_2);
-  uint8x8_t value_sat_11 = vsqadd_u8(q0_2, f1_neg_2);
-  int8x8_t g_neg_2 = vneg_s8(vreinterpret_s8_u8(g_2));
-  uint8x8_t value_sat_12 = vsqadd_u8(q1_2, g_neg_2);
-  uint16x8_t t175 = vshll_n_u8(p2_2, 1);
-  uint16x8_t t176 = vmlal_u8(t175, p3_2, k3);
-  uint16x8_t t177 = vaddw_u8(t176, p1_2);
-  uint16x8_t t178 = vaddw_u8(t177, p0_2);
-  uint16x8_t total_7 = vaddw_u8(t178, q0_2);
-  uint8x8_t t180 = vrshrn_n_u16(total_7, 3);
-  uint8x8_t near0_2 = vbsl_u8(t164, t180, p2_2);
-  uint16x8_t t182 = vaddl_u8(p1_2, q1_2);
-  uint16x8_t t183 = vsubw_u8(t182, p3_2);
-  uint16x8_t t184 = vsubw_u8(t183, p2_2);
-  uint16x8_t total_8 = vaddq_u16(total_7, t184);
-  uint8x8_t t186 = vrshrn_n_u16(total_8, 3);
-  uint8x8_t near1_2 = vbsl_u8(t164, t186, value_sat_9);
-  uint16x8_t t188 = vaddl_u8(p0_2, q2_2);
-  uint16x8_t t189 = vsubw_u8(t188, p3_2);
-  uint16x8_t t190 = vsubw_u8(t189, p1_2);
-  uint16x8_t total_9 = vaddq_u16(total_8, t190);
-  uint8x8_t t192 = vrshrn_n_u16(total_9, 3);
-  uint8x8_t near2_2 = vbsl_u8(t164, t192, value_sat_10);
-  uint16x8_t t194 = vaddl_u8(q0_2, q3_2);
-  uint16x8_t t195 = vsubw_u8(t194, p3_2);
-  uint16x8_t t196 = vsubw_u8(t195, p0_2);
-  uint16x8_t total_10 = vaddq_u16(total_9, t196);
-  uint8x8_t t198 = vrshrn_n_u16(total_10, 3);
-  uint8x8_t near3_2 = vbsl_u8(t164, t198, value_sat_11);
-  uint16x8_t t200 = vaddl_u8(q1_2, q3_2);
-  uint16x8_t t201 = vsubw_u8(t200, p2_2);
-  uint16x8_t t202 = vsubw_u8(t201, q0_2);
-  uint16x8_t total_11 = vaddq_u16(total_10, t202);
-  uint8x8_t t204 = vrshrn_n_u16(total_11, 3);
-  uint8x8_t near4_2 = vbsl_u8(t164, t204, value_sat_12);
-  uint16x8_t t206 = vaddl_u8(q2_2, q3_2);
-  uint16x8_t t207 = vsubw_u8(t206, p1_2);
-  uint16x8_t t208 = vsubw_u8(t207, q1_2);
-  uint16x8_t total_12 = vaddq_u16(total_11, t208);
-  uint8x8_t t210 = vrshrn_n_u16(total_12, 3);
-  uint8x8_t near5_2 = vbsl_u8(t164, t210, q2_2);
-  uint8x8_t near0_3 = vbsl_u8(t31, near0, p2);
-  vst1_u8(&dst_above3[0], near0_3);
-  uint8x8_t near1_3 = vbsl_u8(t31, near1, p1);
-  vst1_u8(&dst_above2[0], near1_3);
-  uint8x8_t near2_3 = vbsl_u8(t31, near2, p0);
-  vst1_u8(&dst_above1[0], near2_3);
-  uint8x8_t near3_3 = vbsl_u8(t31, near3, q0);
-  vst1_u8(&dst[0], near3_3);
-  uint8x8_t near4_3 = vbsl_u8(t31, near4, q1);
-  vst1_u8(&dst_row1[0], near4_3);
-  uint8x8_t near5_3 = vbsl_u8(t31, near5, q2);
-  vst1_u8(&dst_row2[0], near5_3);
-  uint8x8_t near0_4 = vbsl_u8(t138, near0_2, p2_2);
-  vst1_u8(&dst_above3[8], near0_4);
-  uint8x8_t near1_4 = vbsl_u8(t138, near1_2, p1_2);
-  vst1_u8(&dst_above2[8], near1_4);
-  uint8x8_t near2_4 = vbsl_u8(t138, near2_2, p0_2);
-  vst1_u8(&dst_above1[8], near2_4);
-  uint8x8_t near3_4 = vbsl_u8(t138, near3_2, q0_2);
-  vst1_u8(&dst[8], near3_4);
-  uint8x8_t near4_4 = vbsl_u8(t138, near4_2, q1_2);
-  vst1_u8(&dst_row1[8], near4_4);
-  uint8x8_t near5_4 = vbsl_u8(t138, near5_2, q2_2);
-  vst1_u8(&dst_row2[8], near5_4);
+  /* stage 1 of 1: part = 0..1, i = 0..7; writes dst */
+  uint8x16_t p0 = vld1q_u8(&dst_above1[0]);
+  uint8x16_t p1 = vld1q_u8(&dst_above2[0]);
+  uint8x16_t steps0 = vabdq_u8(p1, p0);
+  uint8x16_t p2 = vld1q_u8(&dst_above3[0]);
+  uint8x16_t steps1 = vabdq_u8(p2, p1);
+  uint8x16_t p3 = vld1q_u8(&dst_above4[0]);
+  uint8x16_t steps2 = vabdq_u8(p3, p2);
+  uint8x16_t q0 = vld1q_u8(&dst[0]);
+  uint8x16_t q1 = vld1q_u8(&dst_row1[0]);
+  uint8x16_t steps3 = vabdq_u8(q1, q0);
+  uint8x16_t q2 = vld1q_u8(&dst_row2[0]);
+  uint8x16_t steps4 = vabdq_u8(q2, q1);
+  uint8x16_t q3 = vld1q_u8(&dst_row3[0]);
+  uint8x16_t steps5 = vabdq_u8(q3, q2);
+  uint8x16_t t18 = vmaxq_u8(steps0, steps1);
+  uint8x16_t t19 = vmaxq_u8(t18, steps2);
+  uint8x16_t t20 = vmaxq_u8(t19, steps3);
+  uint8x16_t t21 = vmaxq_u8(t20, steps4);
+  uint8x16_t t22 = vmaxq_u8(t21, steps5);
+  uint8x16_t limit_2 = vcombine_u8(vdup_n_u8(limit[0]), vdup_n_u8(limit[1]));
+  uint8x16_t t23 = vcgeq_u8(limit_2, t22);
+  uint8x16_t t24 = vabdq_u8(p0, q0);
+  uint8x16_t t26_sat = vqshlq_n_u8(t24, 1);
+  uint8x16_t t27 = vabdq_u8(p1, q1);
+  uint8x16_t t28 = vshrq_n_u8(t27, 1);
+  uint8x16_t t29_sat = vqaddq_u8(t26_sat, t28);
+  uint8x16_t blimit_2 = vcombine_u8(vdup_n_u8(blimit[0]), vdup_n_u8(blimit[1]));
+  uint8x16_t t30 = vcgeq_u8(blimit_2, t29_sat);
+  uint8x16_t t31 = vandq_u8(t23, t30);
+  if (!((vgetq_lane_u64(vreinterpretq_u64_u8(t31), 0) | vgetq_lane_u64(vreinterpretq_u64_u8(t31),
+      1)) != 0)) {
+    return;
+  }
+  uint8x16_t t32 = vmaxq_u8(steps0, steps3);
+  uint8x16_t thresh_2 = vcombine_u8(vdup_n_u8(thresh[0]), vdup_n_u8(thresh[1]));
+  uint8x16_t t33 = vcgtq_u8(t32, thresh_2);
+  uint16x8_t t34_0 = vsubl_u8(vget_low_u8(q0), vget_low_u8(p0));
+  uint16x8_t t34_1 = vsubl_high_u8(q0, p0);
+  int16x8_t t36_0 = vmulq_laneq_s16(vreinterpretq_s16_u16(t34_0), multipliers16, 0);
+  int16x8_t t36_1 = vmulq_laneq_s16(vreinterpretq_s16_u16(t34_1), multipliers16, 0);
+  uint16x8_t value_0 = vsubl_u8(vget_low_u8(p1), vget_low_u8(q1));
+  uint16x8_t value_1 = vsubl_high_u8(p1, q1);
+  int8x16_t value_sat = vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u16(value_0)),
+      vreinterpretq_s16_u16(value_1));
+  uint8x16_t t40 = vandq_u8(t33, vreinterpretq_u8_s8(value_sat));
+  int16x8_t value_0_2 = vaddw_s8(t36_0, vget_low_s8(vreinterpretq_s8_u8(t40)));
+  int16x8_t value_1_2 = vaddw_high_s8(t36_1, vreinterpretq_s8_u8(t40));
+  int8x16_t value_sat_2 = vqmovn_high_s16(vqmovn_s16(value_0_2), value_1_2);
+  uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
+  int8x16_t t44_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k4));
+  int8x16_t f1 = vshrq_n_s8(t44_sat, 3);
+  uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
+  int8x16_t t48_sat = vqaddq_s8(value_sat_2, vreinterpretq_s8_u8(k3));
+  int8x16_t f2 = vshrq_n_s8(t48_sat, 3);
+  int8x16_t t51 = vrshrq_n_s8(f1, 1);
+  uint8x16_t t52 = vabdq_u8(p2, p0);
+  uint8x16_t t53 = vabdq_u8(p3, p0);
+  uint8x16_t t54 = vabdq_u8(q2, q0);
+  uint8x16_t t55 = vabdq_u8(q3, q0);
+  uint8x16_t t56 = vmaxq_u8(steps0, t52);
+  uint8x16_t t57 = vmaxq_u8(t56, t53);
+  uint8x16_t t58 = vmaxq_u8(t57, steps3);
+  uint8x16_t t59 = vmaxq_u8(t58, t54);
+  uint8x16_t t60 = vmaxq_u8(t59, t55);
+  uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
+  uint8x16_t t61 = vcgeq_u8(k1, t60);
+  uint8x16_t g = vbicq_u8(vreinterpretq_u8_s8(t51), t33);
+  uint8x16_t value_sat_3 = vsqaddq_u8(p1, vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_4 = vsqaddq_u8(p0, f2);
+  int8x16_t f1_neg = vnegq_s8(f1);
+  uint8x16_t value_sat_5 = vsqaddq_u8(q0, f1_neg);
+  int8x16_t g_neg = vnegq_s8(vreinterpretq_s8_u8(g));
+  uint8x16_t value_sat_6 = vsqaddq_u8(q1, g_neg);
+  int anywhere = 0;
+  uint8x16_t near0 = p2;
+  uint8x16_t near1 = value_sat_3;
+  uint8x16_t near2 = value_sat_4;
+  uint8x16_t near3 = value_sat_5;
+  uint8x16_t near4 = value_sat_6;
+  uint8x16_t near5 = q2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u8(t61), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u8(t61), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t t72_0 = vshll_n_u8(vget_low_u8(p2), 1);
+    uint16x8_t t72_1 = vshll_high_n_u8(p2, 1);
+    uint16x8_t t73_0 = vmlal_u8(t72_0, vget_low_u8(p3), vget_low_u8(k3));
+    uint16x8_t t73_1 = vmlal_high_u8(t72_1, p3, k3);
+    uint16x8_t t74_0 = vaddw_u8(t73_0, vget_low_u8(p1));
+    uint16x8_t t74_1 = vaddw_high_u8(t73_1, p1);
+    uint16x8_t t75_0 = vaddw_u8(t74_0, vget_low_u8(p0));
+    uint16x8_t t75_1 = vaddw_high_u8(t74_1, p0);
+    uint16x8_t total_0 = vaddw_u8(t75_0, vget_low_u8(q0));
+    uint16x8_t total_1 = vaddw_high_u8(t75_1, q0);
+    uint8x16_t t77 = vrshrn_high_n_u16(vrshrn_n_u16(total_0, 3), total_1, 3);
+    uint8x16_t near0_2 = vbslq_u8(t61, t77, p2);
+    uint16x8_t t79_0 = vaddl_u8(vget_low_u8(p1), vget_low_u8(q1));
+    uint16x8_t t79_1 = vaddl_high_u8(p1, q1);
+    uint16x8_t t80_0 = vsubw_u8(t79_0, vget_low_u8(p3));
+    uint16x8_t t80_1 = vsubw_high_u8(t79_1, p3);
+    uint16x8_t t81_0 = vsubw_u8(t80_0, vget_low_u8(p2));
+    uint16x8_t t81_1 = vsubw_high_u8(t80_1, p2);
+    uint16x8_t total_0_2 = vaddq_u16(total_0, t81_0);
+    uint16x8_t total_1_2 = vaddq_u16(total_1, t81_1);
+    uint8x16_t t83 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_2, 3), total_1_2, 3);
+    uint16x8_t t85_0 = vaddl_u8(vget_low_u8(p0), vget_low_u8(q2));
+    uint16x8_t t85_1 = vaddl_high_u8(p0, q2);
+    uint16x8_t t86_0 = vsubw_u8(t85_0, vget_low_u8(p3));
+    uint16x8_t t86_1 = vsubw_high_u8(t85_1, p3);
+    uint16x8_t t87_0 = vsubw_u8(t86_0, vget_low_u8(p1));
+    uint16x8_t t87_1 = vsubw_high_u8(t86_1, p1);
+    uint16x8_t total_0_3 = vaddq_u16(total_0_2, t87_0);
+    uint16x8_t total_1_3 = vaddq_u16(total_1_2, t87_1);
+    uint8x16_t t89 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_3, 3), total_1_3, 3);
+    uint16x8_t t91_0 = vaddl_u8(vget_low_u8(q0), vget_low_u8(q3));
+    uint16x8_t t91_1 = vaddl_high_u8(q0, q3);
+    uint16x8_t t92_0 = vsubw_u8(t91_0, vget_low_u8(p3));
+    uint16x8_t t92_1 = vsubw_high_u8(t91_1, p3);
+    uint16x8_t t93_0 = vsubw_u8(t92_0, vget_low_u8(p0));
+    uint16x8_t t93_1 = vsubw_high_u8(t92_1, p0);
+    uint16x8_t total_0_4 = vaddq_u16(total_0_3, t93_0);
+    uint16x8_t total_1_4 = vaddq_u16(total_1_3, t93_1);
+    uint8x16_t t95 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_4, 3), total_1_4, 3);
+    uint16x8_t t97_0 = vaddl_u8(vget_low_u8(q1), vget_low_u8(q3));
+    uint16x8_t t97_1 = vaddl_high_u8(q1, q3);
+    uint16x8_t t98_0 = vsubw_u8(t97_0, vget_low_u8(p2));
+    uint16x8_t t98_1 = vsubw_high_u8(t97_1, p2);
+    uint16x8_t t99_0 = vsubw_u8(t98_0, vget_low_u8(q0));
+    uint16x8_t t99_1 = vsubw_high_u8(t98_1, q0);
+    uint16x8_t total_0_5 = vaddq_u16(total_0_4, t99_0);
+    uint16x8_t total_1_5 = vaddq_u16(total_1_4, t99_1);
+    uint8x16_t t101 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_5, 3), total_1_5, 3);
+    uint16x8_t t103_0 = vaddl_u8(vget_low_u8(q2), vget_low_u8(q3));
+    uint16x8_t t103_1 = vaddl_high_u8(q2, q3);
+    uint16x8_t t104_0 = vsubw_u8(t103_0, vget_low_u8(p1));
+    uint16x8_t t104_1 = vsubw_high_u8(t103_1, p1);
+    uint16x8_t t105_0 = vsubw_u8(t104_0, vget_low_u8(q1));
+    uint16x8_t t105_1 = vsubw_high_u8(t104_1, q1);
+    uint16x8_t total_0_6 = vaddq_u16(total_0_5, t105_0);
+    uint16x8_t total_1_6 = vaddq_u16(total_1_5, t105_1);
+    uint8x16_t t107 = vrshrn_high_n_u16(vrshrn_n_u16(total_0_6, 3), total_1_6, 3);
+    uint8x16_t near5_2 = vbslq_u8(t61, t107, q2);
+    near0 = vbslq_u8(t31, near0_2, p2);
+    near1 = vbslq_u8(t61, t83, value_sat_3);
+    near2 = vbslq_u8(t61, t89, value_sat_4);
+    near3 = vbslq_u8(t61, t95, value_sat_5);
+    near4 = vbslq_u8(t61, t101, value_sat_6);
+    near5 = vbslq_u8(t31, near5_2, q2);
+  }
+  if (anywhere) {
+    vst1q_u8(&dst_above3[0], near0);
+  }
+  uint8x16_t near1_2 = vbslq_u8(t31, near1, p1);
+  vst1q_u8(&dst_above2[0], near1_2);
+  uint8x16_t near2_2 = vbslq_u8(t31, near2, p0);
+  vst1q_u8(&dst_above1[0], near2_2);
+  uint8x16_t near3_2 = vbslq_u8(t31, near3, q0);
+  vst1q_u8(&dst[0], near3_2);
+  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
+  vst1q_u8(&dst_row1[0], near4_2);
+  if (anywhere) {
+    vst1q_u8(&dst_row2[0], near5);
+  }
 }
 
-void daedalus_item_vp9_lpf88_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf88_v__neon_full_r2_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
-  one_item_vp9_lpf88_v__neon_full(dst, dst_stride, blimit, limit, thresh);
+  one_item_vp9_lpf88_v__neon_full_r2_branch_early(dst, dst_stride, blimit, limit, thresh);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf88_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, size_t n_edges, const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step) {
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf88_v__neon_full_r2_branch_early(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
+    const daedalus_vp9_lpf88_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf88_v__neon_full(dst, dst_stride, meta->blimit, meta->limit, meta->thresh);
+    one_item_vp9_lpf88_v__neon_full_r2_branch_early(dst, dst_stride, meta->blimit, meta->limit,
+        meta->thresh);
     dst += dst_step;
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf88_v__neon_full(const daedalus_buffer *buffers, const void *all_meta,
-    const uint32_t *items, size_t n_items) {
+void daedalus_vp9_lpf88_v__neon_full_r2_branch_early(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf88_v_meta *meta = (const daedalus_vp9_lpf88_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf88_v__neon_full((uint8_t *)((uint8_t *)buffers[0].data + meta[item].dst_off),
-        buffers[0].stride, meta[item].blimit, meta[item].limit, meta[item].thresh);
+    one_item_vp9_lpf88_v__neon_full_r2_branch_early((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
+        meta[item].thresh);
   }
 }

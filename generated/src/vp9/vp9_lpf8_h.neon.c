@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash 55bda17b9de8661c
+ * Class full, input hash 8fe912aa8e608e8b
  */
 static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -122,19 +122,22 @@ static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptr
   uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
   int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
   uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  int anywhere = 0;
   uint8x8_t near0 = p2;
   uint8x8_t near1 = value_sat_3;
   uint8x8_t near2 = value_sat_4;
   uint8x8_t near3 = value_sat_5;
   uint8x8_t near4 = value_sat_6;
   uint8x8_t near5 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
+  anywhere = (vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0;
+  if (anywhere) {
     uint16x8_t t72 = vshll_n_u8(p2, 1);
     uint16x8_t t73 = vmlal_u8(t72, p3, k3);
     uint16x8_t t74 = vaddw_u8(t73, p1);
     uint16x8_t t75 = vaddw_u8(t74, p0);
     uint16x8_t total = vaddw_u8(t75, q0);
     uint8x8_t t77 = vrshrn_n_u16(total, 3);
+    uint8x8_t near0_2 = vbsl_u8(t61, t77, p2);
     uint16x8_t t79 = vaddl_u8(p1, q1);
     uint16x8_t t80 = vsubw_u8(t79, p3);
     uint16x8_t t81 = vsubw_u8(t80, p2);
@@ -160,45 +163,76 @@ static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptr
     uint16x8_t t105 = vsubw_u8(t104, q1);
     uint16x8_t total_6 = vaddq_u16(total_5, t105);
     uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-    near0 = vbsl_u8(t61, t77, p2);
+    uint8x8_t near5_2 = vbsl_u8(t61, t107, q2);
+    near0 = vbsl_u8(t31, near0_2, p2);
     near1 = vbsl_u8(t61, t83, value_sat_3);
     near2 = vbsl_u8(t61, t89, value_sat_4);
     near3 = vbsl_u8(t61, t95, value_sat_5);
     near4 = vbsl_u8(t61, t101, value_sat_6);
-    near5 = vbsl_u8(t61, t107, q2);
+    near5 = vbsl_u8(t31, near5_2, q2);
   }
-  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
   uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
-  uint8x16_t z = vcombine_u8(near0_2, near2_2);
-  uint8x16_t z_2 = vcombine_u8(near1_2, near3_2);
-  uint8x16_t z_3 = vzip1q_u8(z, z_2);
-  uint8x16_t z_4 = vzip2q_u8(z, z_2);
-  uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
-      vreinterpretq_u16_u8(z_4)));
-  *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-  *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-  *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-  *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-  *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-  *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-  *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-  *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+  if (anywhere) {
+    uint8x16_t z = vcombine_u8(near0, near2_2);
+    uint8x16_t z_2 = vcombine_u8(near1_2, near3_2);
+    uint8x16_t z_3 = vzip1q_u8(z, z_2);
+    uint8x16_t z_4 = vzip2q_u8(z, z_2);
+    uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
+        vreinterpretq_u16_u8(z_4)));
+    uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
+        vreinterpretq_u16_u8(z_4)));
+    *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
+    *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+    *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+    *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+    *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+    *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+    *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+    *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+  } else {
+    uint8x8_t z_7 = vzip1_u8(near1_2, near2_2);
+    uint8x8_t z_8 = vzip2_u8(near1_2, near2_2);
+    *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
+    *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
+    *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
+    *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
+    *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
+    *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
+    *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
+    *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+    dst[0] = vget_lane_u8(near3_2, 0);
+    dst_row1[0] = vget_lane_u8(near3_2, 1);
+    dst_row2[0] = vget_lane_u8(near3_2, 2);
+    dst_row3[0] = vget_lane_u8(near3_2, 3);
+    dst_row4[0] = vget_lane_u8(near3_2, 4);
+    dst_row5[0] = vget_lane_u8(near3_2, 5);
+    dst_row6[0] = vget_lane_u8(near3_2, 6);
+    dst_row7[0] = vget_lane_u8(near3_2, 7);
+  }
   uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
-  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
-  uint8x8_t z_7 = vzip1_u8(near4_2, near5_2);
-  uint8x8_t z_8 = vzip2_u8(near4_2, near5_2);
-  *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-  *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-  *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-  *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-  *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-  *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-  *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-  *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+  if (anywhere) {
+    uint8x8_t z_9 = vzip1_u8(near4_2, near5);
+    uint8x8_t z_10 = vzip2_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 0);
+    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 1);
+    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 2);
+    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 3);
+  } else {
+    dst[1] = vget_lane_u8(near4_2, 0);
+    dst_row1[1] = vget_lane_u8(near4_2, 1);
+    dst_row2[1] = vget_lane_u8(near4_2, 2);
+    dst_row3[1] = vget_lane_u8(near4_2, 3);
+    dst_row4[1] = vget_lane_u8(near4_2, 4);
+    dst_row5[1] = vget_lane_u8(near4_2, 5);
+    dst_row6[1] = vget_lane_u8(near4_2, 6);
+    dst_row7[1] = vget_lane_u8(near4_2, 7);
+  }
 }
 
 void daedalus_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,

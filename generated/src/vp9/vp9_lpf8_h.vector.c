@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 587120bc09baf8e2
+ * Class full, input hash f97902c33926bdf1
  */
 static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -128,13 +128,15 @@ static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
   uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
   uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
   uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
+  int anywhere = 0;
   uint8x8_t near0 = p2;
   uint8x8_t near1 = value_sat_3;
   uint8x8_t near2 = value_sat_4;
   uint8x8_t near3 = value_sat_5;
   uint8x8_t near4 = value_sat_6;
   uint8x8_t near5 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
+  anywhere = (vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0;
+  if (anywhere) {
     uint16x8_t p3_2 = vmovl_u8(p3);
     uint16x8_t p2_2 = vmovl_u8(p2);
     uint16x8_t q2_2 = vmovl_u8(q2);
@@ -146,6 +148,7 @@ static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
     uint16x8_t t75 = vaddq_u16(t74, p0_2);
     uint16x8_t total = vaddq_u16(t75, q0_2);
     uint8x8_t t77 = vrshrn_n_u16(total, 3);
+    uint8x8_t near0_2 = vbsl_u8(t61, t77, p2);
     uint16x8_t t79 = vaddq_u16(p1_2, q1_2);
     uint16x8_t t80 = vsubq_u16(t79, p3_2);
     uint16x8_t t81 = vsubq_u16(t80, p2_2);
@@ -171,45 +174,76 @@ static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
     uint16x8_t t105 = vsubq_u16(t104, q1_2);
     uint16x8_t total_6 = vaddq_u16(total_5, t105);
     uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-    near0 = vbsl_u8(t61, t77, p2);
+    uint8x8_t near5_2 = vbsl_u8(t61, t107, q2);
+    near0 = vbsl_u8(t31, near0_2, p2);
     near1 = vbsl_u8(t61, t83, value_sat_3);
     near2 = vbsl_u8(t61, t89, value_sat_4);
     near3 = vbsl_u8(t61, t95, value_sat_5);
     near4 = vbsl_u8(t61, t101, value_sat_6);
-    near5 = vbsl_u8(t61, t107, q2);
+    near5 = vbsl_u8(t31, near5_2, q2);
   }
-  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
   uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
-  uint8x16_t z_13 = vcombine_u8(near0_2, near2_2);
-  uint8x16_t z_14 = vcombine_u8(near1_2, near3_2);
-  uint8x16_t z_15 = vzip1q_u8(z_13, z_14);
-  uint8x16_t z_16 = vzip2q_u8(z_13, z_14);
-  uint8x16_t z_17 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_15),
-      vreinterpretq_u16_u8(z_16)));
-  uint8x16_t z_18 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_15),
-      vreinterpretq_u16_u8(z_16)));
-  *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 0);
-  *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 1);
-  *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 2);
-  *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 3);
-  *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 0);
-  *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 1);
-  *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 2);
-  *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 3);
+  if (anywhere) {
+    uint8x16_t z_13 = vcombine_u8(near0, near2_2);
+    uint8x16_t z_14 = vcombine_u8(near1_2, near3_2);
+    uint8x16_t z_15 = vzip1q_u8(z_13, z_14);
+    uint8x16_t z_16 = vzip2q_u8(z_13, z_14);
+    uint8x16_t z_17 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_15),
+        vreinterpretq_u16_u8(z_16)));
+    uint8x16_t z_18 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_15),
+        vreinterpretq_u16_u8(z_16)));
+    *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 0);
+    *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 1);
+    *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 2);
+    *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 3);
+    *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 0);
+    *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 1);
+    *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 2);
+    *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 3);
+  } else {
+    uint8x8_t z_19 = vzip1_u8(near1_2, near2_2);
+    uint8x8_t z_20 = vzip2_u8(near1_2, near2_2);
+    *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 0);
+    *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 1);
+    *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 2);
+    *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 3);
+    *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 0);
+    *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 1);
+    *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 2);
+    *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 3);
+    dst[0] = vget_lane_u8(near3_2, 0);
+    dst_row1[0] = vget_lane_u8(near3_2, 1);
+    dst_row2[0] = vget_lane_u8(near3_2, 2);
+    dst_row3[0] = vget_lane_u8(near3_2, 3);
+    dst_row4[0] = vget_lane_u8(near3_2, 4);
+    dst_row5[0] = vget_lane_u8(near3_2, 5);
+    dst_row6[0] = vget_lane_u8(near3_2, 6);
+    dst_row7[0] = vget_lane_u8(near3_2, 7);
+  }
   uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
-  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
-  uint8x8_t z_19 = vzip1_u8(near4_2, near5_2);
-  uint8x8_t z_20 = vzip2_u8(near4_2, near5_2);
-  *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 0);
-  *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 1);
-  *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 2);
-  *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 3);
-  *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 0);
-  *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 1);
-  *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 2);
-  *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 3);
+  if (anywhere) {
+    uint8x8_t z_21 = vzip1_u8(near4_2, near5);
+    uint8x8_t z_22 = vzip2_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 0);
+    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 1);
+    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 2);
+    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 3);
+  } else {
+    dst[1] = vget_lane_u8(near4_2, 0);
+    dst_row1[1] = vget_lane_u8(near4_2, 1);
+    dst_row2[1] = vget_lane_u8(near4_2, 2);
+    dst_row3[1] = vget_lane_u8(near4_2, 3);
+    dst_row4[1] = vget_lane_u8(near4_2, 4);
+    dst_row5[1] = vget_lane_u8(near4_2, 5);
+    dst_row6[1] = vget_lane_u8(near4_2, 6);
+    dst_row7[1] = vget_lane_u8(near4_2, 7);
+  }
 }
 
 void daedalus_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,

@@ -15,10 +15,10 @@
 #include "variants.h"
 
 /*
- * Class full, input hash ce579b35ca62d4fe
+ * Class full, input hash 82dd2a61d7b94f38
  */
-static inline void one_item_vp9_lpf8_high_v__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
-    int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
+static inline void one_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *dst,
+    ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
   uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
@@ -117,46 +117,60 @@ static inline void one_item_vp9_lpf8_high_v__vector_full_early(uint16_t *dst, pt
   uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t85), t10);
   int16x8_t t87 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
   uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t87), t10);
-  uint16x8_t t90 = vshlq_n_u16(p2, 1);
-  int16x8_t t91 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t90), vreinterpretq_s16_u16(p3),
-      multipliers16, 0);
-  uint16x8_t t92 = vaddq_u16(vreinterpretq_u16_s16(t91), p1);
-  uint16x8_t t93 = vaddq_u16(t92, p0);
-  uint16x8_t total = vaddq_u16(t93, q0);
-  uint16x8_t t95 = vrshrq_n_u16(total, 3);
-  uint16x8_t near0 = vbslq_u16(t75, t95, p2);
-  uint16x8_t t97 = vaddq_u16(p1, q1);
-  uint16x8_t t98 = vsubq_u16(t97, p3);
-  uint16x8_t t99 = vsubq_u16(t98, p2);
-  uint16x8_t total_2 = vaddq_u16(total, t99);
-  uint16x8_t t101 = vrshrq_n_u16(total_2, 3);
-  uint16x8_t near1 = vbslq_u16(t75, t101, moved0);
-  uint16x8_t t103 = vaddq_u16(p0, q2);
-  uint16x8_t t104 = vsubq_u16(t103, p3);
-  uint16x8_t t105 = vsubq_u16(t104, p1);
-  uint16x8_t total_3 = vaddq_u16(total_2, t105);
-  uint16x8_t t107 = vrshrq_n_u16(total_3, 3);
-  uint16x8_t near2 = vbslq_u16(t75, t107, moved1);
-  uint16x8_t t109 = vaddq_u16(q0, q3);
-  uint16x8_t t110 = vsubq_u16(t109, p3);
-  uint16x8_t t111 = vsubq_u16(t110, p0);
-  uint16x8_t total_4 = vaddq_u16(total_3, t111);
-  uint16x8_t t113 = vrshrq_n_u16(total_4, 3);
-  uint16x8_t near3 = vbslq_u16(t75, t113, moved2);
-  uint16x8_t t115 = vaddq_u16(q1, q3);
-  uint16x8_t t116 = vsubq_u16(t115, p2);
-  uint16x8_t t117 = vsubq_u16(t116, q0);
-  uint16x8_t total_5 = vaddq_u16(total_4, t117);
-  uint16x8_t t119 = vrshrq_n_u16(total_5, 3);
-  uint16x8_t near4 = vbslq_u16(t75, t119, moved3);
-  uint16x8_t t121 = vaddq_u16(q2, q3);
-  uint16x8_t t122 = vsubq_u16(t121, p1);
-  uint16x8_t t123 = vsubq_u16(t122, q1);
-  uint16x8_t total_6 = vaddq_u16(total_5, t123);
-  uint16x8_t t125 = vrshrq_n_u16(total_6, 3);
-  uint16x8_t near5 = vbslq_u16(t75, t125, q2);
-  uint16x8_t near0_2 = vbslq_u16(t41, near0, p2);
-  vst1q_u16(&((uint16_t *)(dst_above3))[0], near0_2);
+  int anywhere = 0;
+  uint16x8_t near0 = p2;
+  uint16x8_t near1 = moved0;
+  uint16x8_t near2 = moved1;
+  uint16x8_t near3 = moved2;
+  uint16x8_t near4 = moved3;
+  uint16x8_t near5 = q2;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t75), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u16(t75), 1)) != 0;
+  if (anywhere) {
+    uint16x8_t t90 = vshlq_n_u16(p2, 1);
+    int16x8_t t91 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t90), vreinterpretq_s16_u16(p3),
+        multipliers16, 0);
+    uint16x8_t t92 = vaddq_u16(vreinterpretq_u16_s16(t91), p1);
+    uint16x8_t t93 = vaddq_u16(t92, p0);
+    uint16x8_t total = vaddq_u16(t93, q0);
+    uint16x8_t t95 = vrshrq_n_u16(total, 3);
+    uint16x8_t near0_2 = vbslq_u16(t75, t95, p2);
+    uint16x8_t t97 = vaddq_u16(p1, q1);
+    uint16x8_t t98 = vsubq_u16(t97, p3);
+    uint16x8_t t99 = vsubq_u16(t98, p2);
+    uint16x8_t total_2 = vaddq_u16(total, t99);
+    uint16x8_t t101 = vrshrq_n_u16(total_2, 3);
+    uint16x8_t t103 = vaddq_u16(p0, q2);
+    uint16x8_t t104 = vsubq_u16(t103, p3);
+    uint16x8_t t105 = vsubq_u16(t104, p1);
+    uint16x8_t total_3 = vaddq_u16(total_2, t105);
+    uint16x8_t t107 = vrshrq_n_u16(total_3, 3);
+    uint16x8_t t109 = vaddq_u16(q0, q3);
+    uint16x8_t t110 = vsubq_u16(t109, p3);
+    uint16x8_t t111 = vsubq_u16(t110, p0);
+    uint16x8_t total_4 = vaddq_u16(total_3, t111);
+    uint16x8_t t113 = vrshrq_n_u16(total_4, 3);
+    uint16x8_t t115 = vaddq_u16(q1, q3);
+    uint16x8_t t116 = vsubq_u16(t115, p2);
+    uint16x8_t t117 = vsubq_u16(t116, q0);
+    uint16x8_t total_5 = vaddq_u16(total_4, t117);
+    uint16x8_t t119 = vrshrq_n_u16(total_5, 3);
+    uint16x8_t t121 = vaddq_u16(q2, q3);
+    uint16x8_t t122 = vsubq_u16(t121, p1);
+    uint16x8_t t123 = vsubq_u16(t122, q1);
+    uint16x8_t total_6 = vaddq_u16(total_5, t123);
+    uint16x8_t t125 = vrshrq_n_u16(total_6, 3);
+    uint16x8_t near5_2 = vbslq_u16(t75, t125, q2);
+    near0 = vbslq_u16(t41, near0_2, p2);
+    near1 = vbslq_u16(t75, t101, moved0);
+    near2 = vbslq_u16(t75, t107, moved1);
+    near3 = vbslq_u16(t75, t113, moved2);
+    near4 = vbslq_u16(t75, t119, moved3);
+    near5 = vbslq_u16(t41, near5_2, q2);
+  }
+  if (anywhere) {
+    vst1q_u16(&((uint16_t *)(dst_above3))[0], near0);
+  }
   uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
   vst1q_u16(&((uint16_t *)(dst_above2))[0], near1_2);
   uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
@@ -165,33 +179,34 @@ static inline void one_item_vp9_lpf8_high_v__vector_full_early(uint16_t *dst, pt
   vst1q_u16(&((uint16_t *)(dst))[0], near3_2);
   uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], near4_2);
-  uint16x8_t near5_2 = vbslq_u16(t41, near5, q2);
-  vst1q_u16(&((uint16_t *)(dst_row2))[0], near5_2);
+  if (anywhere) {
+    vst1q_u16(&((uint16_t *)(dst_row2))[0], near5);
+  }
 }
 
-void daedalus_item_vp9_lpf8_high_v__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
+void daedalus_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
-  one_item_vp9_lpf8_high_v__vector_full_early(dst, dst_stride, blimit, limit, thresh, bits);
+  one_item_vp9_lpf8_high_v__vector_full_branch_early(dst, dst_stride, blimit, limit, thresh, bits);
 }
 
-DAEDALUS_FLATTEN void daedalus_items_vp9_lpf8_high_v__vector_full_early(uint16_t *dst,
+DAEDALUS_FLATTEN void daedalus_items_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, ptrdiff_t dst_step, size_t n_edges,
     const daedalus_vp9_lpf8_high_v_meta *meta, size_t meta_step) {
   for (size_t n_left = n_edges; n_left > 0; n_left--) {
-    one_item_vp9_lpf8_high_v__vector_full_early(dst, dst_stride, meta->blimit, meta->limit,
+    one_item_vp9_lpf8_high_v__vector_full_branch_early(dst, dst_stride, meta->blimit, meta->limit,
         meta->thresh, meta->bits);
     dst = (uint16_t *)((uint8_t *)dst + dst_step);
     meta += meta_step;
   }
 }
 
-void daedalus_vp9_lpf8_high_v__vector_full_early(const daedalus_buffer *buffers,
+void daedalus_vp9_lpf8_high_v__vector_full_branch_early(const daedalus_buffer *buffers,
     const void *all_meta, const uint32_t *items, size_t n_items) {
   const daedalus_vp9_lpf8_high_v_meta *meta = (const daedalus_vp9_lpf8_high_v_meta *)all_meta;
   size_t j = 0;
   for (; n_items - j >= 1; j += 1) {
     const uint32_t item = items[j];
-    one_item_vp9_lpf8_high_v__vector_full_early((uint16_t *)((uint8_t *)buffers[0].data +
+    one_item_vp9_lpf8_high_v__vector_full_branch_early((uint16_t *)((uint8_t *)buffers[0].data +
         meta[item].dst_off), buffers[0].stride, meta[item].blimit, meta[item].limit,
         meta[item].thresh, meta[item].bits);
   }

@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash 1a22b114f935852b
+ * Class full, input hash affeaabac9781584
  */
 static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -98,19 +98,22 @@ static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptr
   uint8x8_t value_sat_5 = vsqadd_u8(q0, f1_neg);
   int8x8_t g_neg = vneg_s8(vreinterpret_s8_u8(g));
   uint8x8_t value_sat_6 = vsqadd_u8(q1, g_neg);
+  int anywhere = 0;
   uint8x8_t near0 = p2;
   uint8x8_t near1 = value_sat_3;
   uint8x8_t near2 = value_sat_4;
   uint8x8_t near3 = value_sat_5;
   uint8x8_t near4 = value_sat_6;
   uint8x8_t near5 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
+  anywhere = (vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0;
+  if (anywhere) {
     uint16x8_t t72 = vshll_n_u8(p2, 1);
     uint16x8_t t73 = vmlal_u8(t72, p3, k3);
     uint16x8_t t74 = vaddw_u8(t73, p1);
     uint16x8_t t75 = vaddw_u8(t74, p0);
     uint16x8_t total = vaddw_u8(t75, q0);
     uint8x8_t t77 = vrshrn_n_u16(total, 3);
+    uint8x8_t near0_2 = vbsl_u8(t61, t77, p2);
     uint16x8_t t79 = vaddl_u8(p1, q1);
     uint16x8_t t80 = vsubw_u8(t79, p3);
     uint16x8_t t81 = vsubw_u8(t80, p2);
@@ -136,15 +139,17 @@ static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptr
     uint16x8_t t105 = vsubw_u8(t104, q1);
     uint16x8_t total_6 = vaddq_u16(total_5, t105);
     uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-    near0 = vbsl_u8(t61, t77, p2);
+    uint8x8_t near5_2 = vbsl_u8(t61, t107, q2);
+    near0 = vbsl_u8(t31, near0_2, p2);
     near1 = vbsl_u8(t61, t83, value_sat_3);
     near2 = vbsl_u8(t61, t89, value_sat_4);
     near3 = vbsl_u8(t61, t95, value_sat_5);
     near4 = vbsl_u8(t61, t101, value_sat_6);
-    near5 = vbsl_u8(t61, t107, q2);
+    near5 = vbsl_u8(t31, near5_2, q2);
   }
-  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
-  vst1_u8(&dst_above3[0], near0_2);
+  if (anywhere) {
+    vst1_u8(&dst_above3[0], near0);
+  }
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   vst1_u8(&dst_above2[0], near1_2);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
@@ -153,8 +158,9 @@ static inline void one_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptr
   vst1_u8(&dst[0], near3_2);
   uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
   vst1_u8(&dst_row1[0], near4_2);
-  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
-  vst1_u8(&dst_row2[0], near5_2);
+  if (anywhere) {
+    vst1_u8(&dst_row2[0], near5);
+  }
 }
 
 void daedalus_item_vp9_lpf8_v__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,

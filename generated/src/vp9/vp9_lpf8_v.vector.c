@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 32d8b2b8340fadfe
+ * Class full, input hash 7062e83555009ef6
  */
 static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -108,13 +108,15 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
   uint8x8_t value_sat_4 = vqmovun_s16(vreinterpretq_s16_u16(value_4));
   uint8x8_t value_sat_5 = vqmovun_s16(vreinterpretq_s16_u16(value_5));
   uint8x8_t value_sat_6 = vqmovun_s16(vreinterpretq_s16_u16(value_6));
+  int anywhere = 0;
   uint8x8_t near0 = p2;
   uint8x8_t near1 = value_sat_3;
   uint8x8_t near2 = value_sat_4;
   uint8x8_t near3 = value_sat_5;
   uint8x8_t near4 = value_sat_6;
   uint8x8_t near5 = q2;
-  if ((vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0) {
+  anywhere = (vget_lane_u64(vreinterpret_u64_u8(t61), 0)) != 0;
+  if (anywhere) {
     uint16x8_t p3_2 = vmovl_u8(p3);
     uint16x8_t p2_2 = vmovl_u8(p2);
     uint16x8_t q2_2 = vmovl_u8(q2);
@@ -126,6 +128,7 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
     uint16x8_t t75 = vaddq_u16(t74, p0_2);
     uint16x8_t total = vaddq_u16(t75, q0_2);
     uint8x8_t t77 = vrshrn_n_u16(total, 3);
+    uint8x8_t near0_2 = vbsl_u8(t61, t77, p2);
     uint16x8_t t79 = vaddq_u16(p1_2, q1_2);
     uint16x8_t t80 = vsubq_u16(t79, p3_2);
     uint16x8_t t81 = vsubq_u16(t80, p2_2);
@@ -151,15 +154,17 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
     uint16x8_t t105 = vsubq_u16(t104, q1_2);
     uint16x8_t total_6 = vaddq_u16(total_5, t105);
     uint8x8_t t107 = vrshrn_n_u16(total_6, 3);
-    near0 = vbsl_u8(t61, t77, p2);
+    uint8x8_t near5_2 = vbsl_u8(t61, t107, q2);
+    near0 = vbsl_u8(t31, near0_2, p2);
     near1 = vbsl_u8(t61, t83, value_sat_3);
     near2 = vbsl_u8(t61, t89, value_sat_4);
     near3 = vbsl_u8(t61, t95, value_sat_5);
     near4 = vbsl_u8(t61, t101, value_sat_6);
-    near5 = vbsl_u8(t61, t107, q2);
+    near5 = vbsl_u8(t31, near5_2, q2);
   }
-  uint8x8_t near0_2 = vbsl_u8(t31, near0, p2);
-  vst1_u8(&dst_above3[0], near0_2);
+  if (anywhere) {
+    vst1_u8(&dst_above3[0], near0);
+  }
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   vst1_u8(&dst_above2[0], near1_2);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
@@ -168,8 +173,9 @@ static inline void one_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst,
   vst1_u8(&dst[0], near3_2);
   uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
   vst1_u8(&dst_row1[0], near4_2);
-  uint8x8_t near5_2 = vbsl_u8(t31, near5, q2);
-  vst1_u8(&dst_row2[0], near5_2);
+  if (anywhere) {
+    vst1_u8(&dst_row2[0], near5);
+  }
 }
 
 void daedalus_item_vp9_lpf8_v__vector_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,

@@ -83,33 +83,17 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 024830801dd5c43f
+ * Class rows8 (8 <= rows <= 8), input hash 63576549e38ab2ee
  */
-static inline void one_item_vp9_mc_16hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
+static inline void all_items_vp9_mc_16hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    int32_t bits) {
+    int32_t bits, size_t n_pieces) {
   const uint16_t *const src_row1 = (const uint16_t *)((const uint8_t *)src + src_stride);
   const uint16_t *const src_row2 = (const uint16_t *)((const uint8_t *)src_row1 + src_stride);
   const uint16_t *const src_row3 = (const uint16_t *)((const uint8_t *)src_row2 + src_stride);
-  const uint16_t *const src_row4 = (const uint16_t *)((const uint8_t *)src_row3 + src_stride);
-  const uint16_t *const src_row5 = (const uint16_t *)((const uint8_t *)src_row4 + src_stride);
-  const uint16_t *const src_row6 = (const uint16_t *)((const uint8_t *)src_row5 + src_stride);
-  const uint16_t *const src_row7 = (const uint16_t *)((const uint8_t *)src_row6 + src_stride);
-  const uint16_t *const src_row8 = (const uint16_t *)((const uint8_t *)src_row7 + src_stride);
-  const uint16_t *const src_row9 = (const uint16_t *)((const uint8_t *)src_row8 + src_stride);
-  const uint16_t *const src_row10 = (const uint16_t *)((const uint8_t *)src_row9 + src_stride);
-  const uint16_t *const src_row11 = (const uint16_t *)((const uint8_t *)src_row10 + src_stride);
   const uint16_t *const src_above1 = (const uint16_t *)((const uint8_t *)src - src_stride);
   const uint16_t *const src_above2 = (const uint16_t *)((const uint8_t *)src_above1 - src_stride);
   const uint16_t *const src_above3 = (const uint16_t *)((const uint8_t *)src_above2 - src_stride);
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
-  uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
-  uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
-  uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  /* stage 1 of 2: x = 0..15; writes mid */
   int32_t t16 = (filter * 16) + mx;
   int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
   int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
@@ -585,950 +569,1098 @@ static inline void one_item_vp9_mc_16hv_high__neon_rows8(uint16_t *dst, ptrdiff_
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_2, t208_3, 7);
   uint16x8_t t212_0 = vminq_u16(value_sat_0_7, t5_0);
   uint16x8_t t212_1 = vminq_u16(value_sat_1_7, t5_1);
-  uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-  uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
-  int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), (int16_t)t18);
-  int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18);
-  int32x4_t t221_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), (int16_t)t18);
-  int32x4_t t221_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18);
-  uint16x8_t pixels1_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-  uint16x8_t pixels1_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
-  int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
-      (int16_t)t20);
-  int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t20);
-  int32x4_t t223_2 = vmlal_n_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
-      (int16_t)t20);
-  int32x4_t t223_3 = vmlal_high_n_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t20);
-  uint16x8_t pixels2_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-  uint16x8_t pixels2_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
-  int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
-      (int16_t)t24);
-  int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t24);
-  int32x4_t t225_2 = vmlal_n_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
-      (int16_t)t24);
-  int32x4_t t225_3 = vmlal_high_n_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t24);
-  uint16x8_t pixels3_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  uint16x8_t pixels3_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-  uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
-      (uint16_t)t28);
-  uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8, (uint16_t)t28);
-  uint32x4_t t227_2 = vmlal_n_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
-      (uint16_t)t28);
-  uint32x4_t t227_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8, (uint16_t)t28);
-  uint16x8_t pixels4_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-  uint16x8_t pixels4_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
-  uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_0_8), (uint16_t)t32);
-  uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_0_8, (uint16_t)t32);
-  uint32x4_t t229_2 = vmlal_n_u16(t227_2, vget_low_u16(pixels4_1_8), (uint16_t)t32);
-  uint32x4_t t229_3 = vmlal_high_n_u16(t227_3, pixels4_1_8, (uint16_t)t32);
-  uint16x8_t pixels5_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-  uint16x8_t pixels5_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
-  int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), (int16_t)t36);
-  int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-      vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t36);
-  int32x4_t t231_2 = vmlal_n_s16(vreinterpretq_s32_u32(t229_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), (int16_t)t36);
-  int32x4_t t231_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_3),
-      vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t36);
-  uint16x8_t pixels6_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-  uint16x8_t pixels6_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
-  int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
-      (int16_t)t40);
-  int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t40);
-  int32x4_t t233_2 = vmlal_n_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
-      (int16_t)t40);
-  int32x4_t t233_3 = vmlal_high_n_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t40);
-  uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-  uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
-  int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-      (int16_t)t44);
-  int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44);
-  int32x4_t t235_2 = vmlal_n_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-      (int16_t)t44);
-  int32x4_t t235_3 = vmlal_high_n_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44);
-  uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
-  uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
-  uint16x8_t t239_0 = vminq_u16(value_sat_0_8, t5_0);
-  uint16x8_t t239_1 = vminq_u16(value_sat_1_8, t5_1);
-  uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-  uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
-  int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_9)), (int16_t)t18);
-  int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_9), (int16_t)t18);
-  int32x4_t t248_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_9)), (int16_t)t18);
-  int32x4_t t248_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_9), (int16_t)t18);
-  uint16x8_t pixels1_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-  uint16x8_t pixels1_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
-  int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_9)),
-      (int16_t)t20);
-  int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_0_9), (int16_t)t20);
-  int32x4_t t250_2 = vmlal_n_s16(t248_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_9)),
-      (int16_t)t20);
-  int32x4_t t250_3 = vmlal_high_n_s16(t248_3, vreinterpretq_s16_u16(pixels1_1_9), (int16_t)t20);
-  uint16x8_t pixels2_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-  uint16x8_t pixels2_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
-  int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_9)),
-      (int16_t)t24);
-  int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_0_9), (int16_t)t24);
-  int32x4_t t252_2 = vmlal_n_s16(t250_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_9)),
-      (int16_t)t24);
-  int32x4_t t252_3 = vmlal_high_n_s16(t250_3, vreinterpretq_s16_u16(pixels2_1_9), (int16_t)t24);
-  uint16x8_t pixels3_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  uint16x8_t pixels3_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-  uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_0_9),
-      (uint16_t)t28);
-  uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_0_9, (uint16_t)t28);
-  uint32x4_t t254_2 = vmlal_n_u16(vreinterpretq_u32_s32(t252_2), vget_low_u16(pixels3_1_9),
-      (uint16_t)t28);
-  uint32x4_t t254_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_3), pixels3_1_9, (uint16_t)t28);
-  uint16x8_t pixels4_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-  uint16x8_t pixels4_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
-  uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_0_9), (uint16_t)t32);
-  uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_0_9, (uint16_t)t32);
-  uint32x4_t t256_2 = vmlal_n_u16(t254_2, vget_low_u16(pixels4_1_9), (uint16_t)t32);
-  uint32x4_t t256_3 = vmlal_high_n_u16(t254_3, pixels4_1_9, (uint16_t)t32);
-  uint16x8_t pixels5_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-  uint16x8_t pixels5_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
-  int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_9)), (int16_t)t36);
-  int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
-      vreinterpretq_s16_u16(pixels5_0_9), (int16_t)t36);
-  int32x4_t t258_2 = vmlal_n_s16(vreinterpretq_s32_u32(t256_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_9)), (int16_t)t36);
-  int32x4_t t258_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_3),
-      vreinterpretq_s16_u16(pixels5_1_9), (int16_t)t36);
-  uint16x8_t pixels6_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-  uint16x8_t pixels6_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
-  int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_9)),
-      (int16_t)t40);
-  int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_0_9), (int16_t)t40);
-  int32x4_t t260_2 = vmlal_n_s16(t258_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_9)),
-      (int16_t)t40);
-  int32x4_t t260_3 = vmlal_high_n_s16(t258_3, vreinterpretq_s16_u16(pixels6_1_9), (int16_t)t40);
-  uint16x8_t pixels7_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-  uint16x8_t pixels7_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
-  int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_9)),
-      (int16_t)t44);
-  int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_0_9), (int16_t)t44);
-  int32x4_t t262_2 = vmlal_n_s16(t260_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_9)),
-      (int16_t)t44);
-  int32x4_t t262_3 = vmlal_high_n_s16(t260_3, vreinterpretq_s16_u16(pixels7_1_9), (int16_t)t44);
-  uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
-  uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
-  uint16x8_t t266_0 = vminq_u16(value_sat_0_9, t5_0);
-  uint16x8_t t266_1 = vminq_u16(value_sat_1_9, t5_1);
-  uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-  uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
-  int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_10)), (int16_t)t18);
-  int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_10), (int16_t)t18);
-  int32x4_t t275_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_10)), (int16_t)t18);
-  int32x4_t t275_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_10), (int16_t)t18);
-  uint16x8_t pixels1_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-  uint16x8_t pixels1_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
-  int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_10)),
-      (int16_t)t20);
-  int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_0_10), (int16_t)t20);
-  int32x4_t t277_2 = vmlal_n_s16(t275_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_10)),
-      (int16_t)t20);
-  int32x4_t t277_3 = vmlal_high_n_s16(t275_3, vreinterpretq_s16_u16(pixels1_1_10), (int16_t)t20);
-  uint16x8_t pixels2_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-  uint16x8_t pixels2_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
-  int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_10)),
-      (int16_t)t24);
-  int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_0_10), (int16_t)t24);
-  int32x4_t t279_2 = vmlal_n_s16(t277_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_10)),
-      (int16_t)t24);
-  int32x4_t t279_3 = vmlal_high_n_s16(t277_3, vreinterpretq_s16_u16(pixels2_1_10), (int16_t)t24);
-  uint16x8_t pixels3_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  uint16x8_t pixels3_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-  uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_0_10),
-      (uint16_t)t28);
-  uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_0_10, (uint16_t)t28);
-  uint32x4_t t281_2 = vmlal_n_u16(vreinterpretq_u32_s32(t279_2), vget_low_u16(pixels3_1_10),
-      (uint16_t)t28);
-  uint32x4_t t281_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_3), pixels3_1_10, (uint16_t)t28);
-  uint16x8_t pixels4_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-  uint16x8_t pixels4_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
-  uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_0_10), (uint16_t)t32);
-  uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_0_10, (uint16_t)t32);
-  uint32x4_t t283_2 = vmlal_n_u16(t281_2, vget_low_u16(pixels4_1_10), (uint16_t)t32);
-  uint32x4_t t283_3 = vmlal_high_n_u16(t281_3, pixels4_1_10, (uint16_t)t32);
-  uint16x8_t pixels5_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-  uint16x8_t pixels5_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
-  int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_10)), (int16_t)t36);
-  int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
-      vreinterpretq_s16_u16(pixels5_0_10), (int16_t)t36);
-  int32x4_t t285_2 = vmlal_n_s16(vreinterpretq_s32_u32(t283_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_10)), (int16_t)t36);
-  int32x4_t t285_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_3),
-      vreinterpretq_s16_u16(pixels5_1_10), (int16_t)t36);
-  uint16x8_t pixels6_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-  uint16x8_t pixels6_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
-  int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_10)),
-      (int16_t)t40);
-  int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_0_10), (int16_t)t40);
-  int32x4_t t287_2 = vmlal_n_s16(t285_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_10)),
-      (int16_t)t40);
-  int32x4_t t287_3 = vmlal_high_n_s16(t285_3, vreinterpretq_s16_u16(pixels6_1_10), (int16_t)t40);
-  uint16x8_t pixels7_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-  uint16x8_t pixels7_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
-  int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_10)),
-      (int16_t)t44);
-  int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_0_10), (int16_t)t44);
-  int32x4_t t289_2 = vmlal_n_s16(t287_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_10)),
-      (int16_t)t44);
-  int32x4_t t289_3 = vmlal_high_n_s16(t287_3, vreinterpretq_s16_u16(pixels7_1_10), (int16_t)t44);
-  uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
-  uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
-  uint16x8_t t293_0 = vminq_u16(value_sat_0_10, t5_0);
-  uint16x8_t t293_1 = vminq_u16(value_sat_1_10, t5_1);
-  uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-  uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
-  int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_11)), (int16_t)t18);
-  int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_11), (int16_t)t18);
-  int32x4_t t302_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_11)), (int16_t)t18);
-  int32x4_t t302_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_11), (int16_t)t18);
-  uint16x8_t pixels1_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-  uint16x8_t pixels1_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
-  int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_11)),
-      (int16_t)t20);
-  int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_0_11), (int16_t)t20);
-  int32x4_t t304_2 = vmlal_n_s16(t302_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_11)),
-      (int16_t)t20);
-  int32x4_t t304_3 = vmlal_high_n_s16(t302_3, vreinterpretq_s16_u16(pixels1_1_11), (int16_t)t20);
-  uint16x8_t pixels2_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-  uint16x8_t pixels2_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
-  int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_11)),
-      (int16_t)t24);
-  int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_0_11), (int16_t)t24);
-  int32x4_t t306_2 = vmlal_n_s16(t304_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_11)),
-      (int16_t)t24);
-  int32x4_t t306_3 = vmlal_high_n_s16(t304_3, vreinterpretq_s16_u16(pixels2_1_11), (int16_t)t24);
-  uint16x8_t pixels3_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  uint16x8_t pixels3_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-  uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_0_11),
-      (uint16_t)t28);
-  uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_0_11, (uint16_t)t28);
-  uint32x4_t t308_2 = vmlal_n_u16(vreinterpretq_u32_s32(t306_2), vget_low_u16(pixels3_1_11),
-      (uint16_t)t28);
-  uint32x4_t t308_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_3), pixels3_1_11, (uint16_t)t28);
-  uint16x8_t pixels4_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-  uint16x8_t pixels4_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
-  uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_0_11), (uint16_t)t32);
-  uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_0_11, (uint16_t)t32);
-  uint32x4_t t310_2 = vmlal_n_u16(t308_2, vget_low_u16(pixels4_1_11), (uint16_t)t32);
-  uint32x4_t t310_3 = vmlal_high_n_u16(t308_3, pixels4_1_11, (uint16_t)t32);
-  uint16x8_t pixels5_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-  uint16x8_t pixels5_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
-  int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_11)), (int16_t)t36);
-  int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
-      vreinterpretq_s16_u16(pixels5_0_11), (int16_t)t36);
-  int32x4_t t312_2 = vmlal_n_s16(vreinterpretq_s32_u32(t310_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_11)), (int16_t)t36);
-  int32x4_t t312_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_3),
-      vreinterpretq_s16_u16(pixels5_1_11), (int16_t)t36);
-  uint16x8_t pixels6_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-  uint16x8_t pixels6_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
-  int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_11)),
-      (int16_t)t40);
-  int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_0_11), (int16_t)t40);
-  int32x4_t t314_2 = vmlal_n_s16(t312_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_11)),
-      (int16_t)t40);
-  int32x4_t t314_3 = vmlal_high_n_s16(t312_3, vreinterpretq_s16_u16(pixels6_1_11), (int16_t)t40);
-  uint16x8_t pixels7_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-  uint16x8_t pixels7_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
-  int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_11)),
-      (int16_t)t44);
-  int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_0_11), (int16_t)t44);
-  int32x4_t t316_2 = vmlal_n_s16(t314_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_11)),
-      (int16_t)t44);
-  int32x4_t t316_3 = vmlal_high_n_s16(t314_3, vreinterpretq_s16_u16(pixels7_1_11), (int16_t)t44);
-  uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
-  uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
-  uint16x8_t t320_0 = vminq_u16(value_sat_0_11, t5_0);
-  uint16x8_t t320_1 = vminq_u16(value_sat_1_11, t5_1);
-  uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-  uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
-  int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_12)), (int16_t)t18);
-  int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_12), (int16_t)t18);
-  int32x4_t t329_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_12)), (int16_t)t18);
-  int32x4_t t329_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_12), (int16_t)t18);
-  uint16x8_t pixels1_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-  uint16x8_t pixels1_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
-  int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_12)),
-      (int16_t)t20);
-  int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_0_12), (int16_t)t20);
-  int32x4_t t331_2 = vmlal_n_s16(t329_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_12)),
-      (int16_t)t20);
-  int32x4_t t331_3 = vmlal_high_n_s16(t329_3, vreinterpretq_s16_u16(pixels1_1_12), (int16_t)t20);
-  uint16x8_t pixels2_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-  uint16x8_t pixels2_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
-  int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_12)),
-      (int16_t)t24);
-  int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_0_12), (int16_t)t24);
-  int32x4_t t333_2 = vmlal_n_s16(t331_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_12)),
-      (int16_t)t24);
-  int32x4_t t333_3 = vmlal_high_n_s16(t331_3, vreinterpretq_s16_u16(pixels2_1_12), (int16_t)t24);
-  uint16x8_t pixels3_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-  uint16x8_t pixels3_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
-  uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_0_12),
-      (uint16_t)t28);
-  uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_0_12, (uint16_t)t28);
-  uint32x4_t t335_2 = vmlal_n_u16(vreinterpretq_u32_s32(t333_2), vget_low_u16(pixels3_1_12),
-      (uint16_t)t28);
-  uint32x4_t t335_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_3), pixels3_1_12, (uint16_t)t28);
-  uint16x8_t pixels4_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-  uint16x8_t pixels4_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
-  uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_0_12), (uint16_t)t32);
-  uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_0_12, (uint16_t)t32);
-  uint32x4_t t337_2 = vmlal_n_u16(t335_2, vget_low_u16(pixels4_1_12), (uint16_t)t32);
-  uint32x4_t t337_3 = vmlal_high_n_u16(t335_3, pixels4_1_12, (uint16_t)t32);
-  uint16x8_t pixels5_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-  uint16x8_t pixels5_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
-  int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_12)), (int16_t)t36);
-  int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
-      vreinterpretq_s16_u16(pixels5_0_12), (int16_t)t36);
-  int32x4_t t339_2 = vmlal_n_s16(vreinterpretq_s32_u32(t337_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_12)), (int16_t)t36);
-  int32x4_t t339_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_3),
-      vreinterpretq_s16_u16(pixels5_1_12), (int16_t)t36);
-  uint16x8_t pixels6_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-  uint16x8_t pixels6_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
-  int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_12)),
-      (int16_t)t40);
-  int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_0_12), (int16_t)t40);
-  int32x4_t t341_2 = vmlal_n_s16(t339_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_12)),
-      (int16_t)t40);
-  int32x4_t t341_3 = vmlal_high_n_s16(t339_3, vreinterpretq_s16_u16(pixels6_1_12), (int16_t)t40);
-  uint16x8_t pixels7_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-  uint16x8_t pixels7_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
-  int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_12)),
-      (int16_t)t44);
-  int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_0_12), (int16_t)t44);
-  int32x4_t t343_2 = vmlal_n_s16(t341_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_12)),
-      (int16_t)t44);
-  int32x4_t t343_3 = vmlal_high_n_s16(t341_3, vreinterpretq_s16_u16(pixels7_1_12), (int16_t)t44);
-  uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
-  uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
-  uint16x8_t t347_0 = vminq_u16(value_sat_0_12, t5_0);
-  uint16x8_t t347_1 = vminq_u16(value_sat_1_12, t5_1);
-  uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-  uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
-  int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_13)), (int16_t)t18);
-  int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_13), (int16_t)t18);
-  int32x4_t t356_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_13)), (int16_t)t18);
-  int32x4_t t356_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_13), (int16_t)t18);
-  uint16x8_t pixels1_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-  uint16x8_t pixels1_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
-  int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_13)),
-      (int16_t)t20);
-  int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_0_13), (int16_t)t20);
-  int32x4_t t358_2 = vmlal_n_s16(t356_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_13)),
-      (int16_t)t20);
-  int32x4_t t358_3 = vmlal_high_n_s16(t356_3, vreinterpretq_s16_u16(pixels1_1_13), (int16_t)t20);
-  uint16x8_t pixels2_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-  uint16x8_t pixels2_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
-  int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_13)),
-      (int16_t)t24);
-  int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_0_13), (int16_t)t24);
-  int32x4_t t360_2 = vmlal_n_s16(t358_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_13)),
-      (int16_t)t24);
-  int32x4_t t360_3 = vmlal_high_n_s16(t358_3, vreinterpretq_s16_u16(pixels2_1_13), (int16_t)t24);
-  uint16x8_t pixels3_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-  uint16x8_t pixels3_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
-  uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_0_13),
-      (uint16_t)t28);
-  uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_0_13, (uint16_t)t28);
-  uint32x4_t t362_2 = vmlal_n_u16(vreinterpretq_u32_s32(t360_2), vget_low_u16(pixels3_1_13),
-      (uint16_t)t28);
-  uint32x4_t t362_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_3), pixels3_1_13, (uint16_t)t28);
-  uint16x8_t pixels4_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-  uint16x8_t pixels4_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
-  uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_0_13), (uint16_t)t32);
-  uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_0_13, (uint16_t)t32);
-  uint32x4_t t364_2 = vmlal_n_u16(t362_2, vget_low_u16(pixels4_1_13), (uint16_t)t32);
-  uint32x4_t t364_3 = vmlal_high_n_u16(t362_3, pixels4_1_13, (uint16_t)t32);
-  uint16x8_t pixels5_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-  uint16x8_t pixels5_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
-  int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_13)), (int16_t)t36);
-  int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
-      vreinterpretq_s16_u16(pixels5_0_13), (int16_t)t36);
-  int32x4_t t366_2 = vmlal_n_s16(vreinterpretq_s32_u32(t364_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_13)), (int16_t)t36);
-  int32x4_t t366_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_3),
-      vreinterpretq_s16_u16(pixels5_1_13), (int16_t)t36);
-  uint16x8_t pixels6_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-  uint16x8_t pixels6_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
-  int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_13)),
-      (int16_t)t40);
-  int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_0_13), (int16_t)t40);
-  int32x4_t t368_2 = vmlal_n_s16(t366_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_13)),
-      (int16_t)t40);
-  int32x4_t t368_3 = vmlal_high_n_s16(t366_3, vreinterpretq_s16_u16(pixels6_1_13), (int16_t)t40);
-  uint16x8_t pixels7_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-  uint16x8_t pixels7_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
-  int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_13)),
-      (int16_t)t44);
-  int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_0_13), (int16_t)t44);
-  int32x4_t t370_2 = vmlal_n_s16(t368_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_13)),
-      (int16_t)t44);
-  int32x4_t t370_3 = vmlal_high_n_s16(t368_3, vreinterpretq_s16_u16(pixels7_1_13), (int16_t)t44);
-  uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
-  uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
-  uint16x8_t t374_0 = vminq_u16(value_sat_0_13, t5_0);
-  uint16x8_t t374_1 = vminq_u16(value_sat_1_13, t5_1);
-  uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-  uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
-  int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_14)), (int16_t)t18);
-  int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_14), (int16_t)t18);
-  int32x4_t t383_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_14)), (int16_t)t18);
-  int32x4_t t383_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_14), (int16_t)t18);
-  uint16x8_t pixels1_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-  uint16x8_t pixels1_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
-  int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_14)),
-      (int16_t)t20);
-  int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_0_14), (int16_t)t20);
-  int32x4_t t385_2 = vmlal_n_s16(t383_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_14)),
-      (int16_t)t20);
-  int32x4_t t385_3 = vmlal_high_n_s16(t383_3, vreinterpretq_s16_u16(pixels1_1_14), (int16_t)t20);
-  uint16x8_t pixels2_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-  uint16x8_t pixels2_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
-  int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_14)),
-      (int16_t)t24);
-  int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_0_14), (int16_t)t24);
-  int32x4_t t387_2 = vmlal_n_s16(t385_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_14)),
-      (int16_t)t24);
-  int32x4_t t387_3 = vmlal_high_n_s16(t385_3, vreinterpretq_s16_u16(pixels2_1_14), (int16_t)t24);
-  uint16x8_t pixels3_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-  uint16x8_t pixels3_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
-  uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_0_14),
-      (uint16_t)t28);
-  uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_0_14, (uint16_t)t28);
-  uint32x4_t t389_2 = vmlal_n_u16(vreinterpretq_u32_s32(t387_2), vget_low_u16(pixels3_1_14),
-      (uint16_t)t28);
-  uint32x4_t t389_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_3), pixels3_1_14, (uint16_t)t28);
-  uint16x8_t pixels4_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-  uint16x8_t pixels4_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
-  uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_0_14), (uint16_t)t32);
-  uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_0_14, (uint16_t)t32);
-  uint32x4_t t391_2 = vmlal_n_u16(t389_2, vget_low_u16(pixels4_1_14), (uint16_t)t32);
-  uint32x4_t t391_3 = vmlal_high_n_u16(t389_3, pixels4_1_14, (uint16_t)t32);
-  uint16x8_t pixels5_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-  uint16x8_t pixels5_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
-  int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_14)), (int16_t)t36);
-  int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
-      vreinterpretq_s16_u16(pixels5_0_14), (int16_t)t36);
-  int32x4_t t393_2 = vmlal_n_s16(vreinterpretq_s32_u32(t391_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_14)), (int16_t)t36);
-  int32x4_t t393_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_3),
-      vreinterpretq_s16_u16(pixels5_1_14), (int16_t)t36);
-  uint16x8_t pixels6_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-  uint16x8_t pixels6_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
-  int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_14)),
-      (int16_t)t40);
-  int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_0_14), (int16_t)t40);
-  int32x4_t t395_2 = vmlal_n_s16(t393_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_14)),
-      (int16_t)t40);
-  int32x4_t t395_3 = vmlal_high_n_s16(t393_3, vreinterpretq_s16_u16(pixels6_1_14), (int16_t)t40);
-  uint16x8_t pixels7_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-  uint16x8_t pixels7_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
-  int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_14)),
-      (int16_t)t44);
-  int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_0_14), (int16_t)t44);
-  int32x4_t t397_2 = vmlal_n_s16(t395_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_14)),
-      (int16_t)t44);
-  int32x4_t t397_3 = vmlal_high_n_s16(t395_3, vreinterpretq_s16_u16(pixels7_1_14), (int16_t)t44);
-  uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
-  uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
-  uint16x8_t t401_0 = vminq_u16(value_sat_0_14, t5_0);
-  uint16x8_t t401_1 = vminq_u16(value_sat_1_14, t5_1);
-  uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-  uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
-  int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_15)), (int16_t)t18);
-  int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_15), (int16_t)t18);
-  int32x4_t t410_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_15)), (int16_t)t18);
-  int32x4_t t410_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_15), (int16_t)t18);
-  uint16x8_t pixels1_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-  uint16x8_t pixels1_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
-  int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_15)),
-      (int16_t)t20);
-  int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_0_15), (int16_t)t20);
-  int32x4_t t412_2 = vmlal_n_s16(t410_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_15)),
-      (int16_t)t20);
-  int32x4_t t412_3 = vmlal_high_n_s16(t410_3, vreinterpretq_s16_u16(pixels1_1_15), (int16_t)t20);
-  uint16x8_t pixels2_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-  uint16x8_t pixels2_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
-  int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_15)),
-      (int16_t)t24);
-  int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_0_15), (int16_t)t24);
-  int32x4_t t414_2 = vmlal_n_s16(t412_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_15)),
-      (int16_t)t24);
-  int32x4_t t414_3 = vmlal_high_n_s16(t412_3, vreinterpretq_s16_u16(pixels2_1_15), (int16_t)t24);
-  uint16x8_t pixels3_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-  uint16x8_t pixels3_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
-  uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_0_15),
-      (uint16_t)t28);
-  uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_0_15, (uint16_t)t28);
-  uint32x4_t t416_2 = vmlal_n_u16(vreinterpretq_u32_s32(t414_2), vget_low_u16(pixels3_1_15),
-      (uint16_t)t28);
-  uint32x4_t t416_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_3), pixels3_1_15, (uint16_t)t28);
-  uint16x8_t pixels4_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-  uint16x8_t pixels4_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
-  uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_0_15), (uint16_t)t32);
-  uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_0_15, (uint16_t)t32);
-  uint32x4_t t418_2 = vmlal_n_u16(t416_2, vget_low_u16(pixels4_1_15), (uint16_t)t32);
-  uint32x4_t t418_3 = vmlal_high_n_u16(t416_3, pixels4_1_15, (uint16_t)t32);
-  uint16x8_t pixels5_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-  uint16x8_t pixels5_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
-  int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_15)), (int16_t)t36);
-  int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
-      vreinterpretq_s16_u16(pixels5_0_15), (int16_t)t36);
-  int32x4_t t420_2 = vmlal_n_s16(vreinterpretq_s32_u32(t418_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_15)), (int16_t)t36);
-  int32x4_t t420_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_3),
-      vreinterpretq_s16_u16(pixels5_1_15), (int16_t)t36);
-  uint16x8_t pixels6_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-  uint16x8_t pixels6_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
-  int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_15)),
-      (int16_t)t40);
-  int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_0_15), (int16_t)t40);
-  int32x4_t t422_2 = vmlal_n_s16(t420_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_15)),
-      (int16_t)t40);
-  int32x4_t t422_3 = vmlal_high_n_s16(t420_3, vreinterpretq_s16_u16(pixels6_1_15), (int16_t)t40);
-  uint16x8_t pixels7_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-  uint16x8_t pixels7_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
-  int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_15)),
-      (int16_t)t44);
-  int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_0_15), (int16_t)t44);
-  int32x4_t t424_2 = vmlal_n_s16(t422_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_15)),
-      (int16_t)t44);
-  int32x4_t t424_3 = vmlal_high_n_s16(t422_3, vreinterpretq_s16_u16(pixels7_1_15), (int16_t)t44);
-  uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
-  uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
-  uint16x8_t t428_0 = vminq_u16(value_sat_0_15, t5_0);
-  uint16x8_t t428_1 = vminq_u16(value_sat_1_15, t5_1);
-  /* stage 2 of 2: x = 0..15; writes dst */
-  int32_t t16_2 = (filter * 16) + my;
-  int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-  int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-  int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-  int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-  int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-  int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-  int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-  int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
-  int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_0)), (int16_t)t18_2);
-  int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_0), (int16_t)t18_2);
-  int32x4_t t19_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_1)), (int16_t)t18_2);
-  int32x4_t t19_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_1), (int16_t)t18_2);
-  int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77_0)),
-      (int16_t)t20_2);
-  int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77_0), (int16_t)t20_2);
-  int32x4_t t22_2_2 = vmlal_n_s16(t19_2_2, vget_low_s16(vreinterpretq_s16_u16(t77_1)),
-      (int16_t)t20_2);
-  int32x4_t t22_3_2 = vmlal_high_n_s16(t19_3_2, vreinterpretq_s16_u16(t77_1), (int16_t)t20_2);
-  int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
-      (int16_t)t24_2);
-  int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104_0), (int16_t)t24_2);
-  int32x4_t t26_2_2 = vmlal_n_s16(t22_2_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
-      (int16_t)t24_2);
-  int32x4_t t26_3_2 = vmlal_high_n_s16(t22_3_2, vreinterpretq_s16_u16(t104_1), (int16_t)t24_2);
-  uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131_0),
-      (uint16_t)t28_2);
-  uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131_0, (uint16_t)t28_2);
-  uint32x4_t t30_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2_2), vget_low_u16(t131_1),
-      (uint16_t)t28_2);
-  uint32x4_t t30_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3_2), t131_1, (uint16_t)t28_2);
-  uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158_0), (uint16_t)t32_2);
-  uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158_0, (uint16_t)t32_2);
-  uint32x4_t t34_2_2 = vmlal_n_u16(t30_2_2, vget_low_u16(t158_1), (uint16_t)t32_2);
-  uint32x4_t t34_3_2 = vmlal_high_n_u16(t30_3_2, t158_1, (uint16_t)t32_2);
-  int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t36_2);
-  int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2),
-      vreinterpretq_s16_u16(t185_0), (int16_t)t36_2);
-  int32x4_t t38_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2_2),
-      vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t36_2);
-  int32x4_t t38_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3_2),
-      vreinterpretq_s16_u16(t185_1), (int16_t)t36_2);
-  int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-      (int16_t)t40_2);
-  int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212_0), (int16_t)t40_2);
-  int32x4_t t42_2_2 = vmlal_n_s16(t38_2_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-      (int16_t)t40_2);
-  int32x4_t t42_3_2 = vmlal_high_n_s16(t38_3_2, vreinterpretq_s16_u16(t212_1), (int16_t)t40_2);
-  int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-      (int16_t)t44_2);
-  int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t44_2);
-  int32x4_t t46_2_2 = vmlal_n_s16(t42_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-      (int16_t)t44_2);
-  int32x4_t t46_3_2 = vmlal_high_n_s16(t42_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
-  uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
-  uint16x8_t t5_0_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t out_0 = vminq_u16(value_sat_0_16, t5_0_2);
-  uint16x8_t out_1 = vminq_u16(value_sat_1_16, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst))[0], out_0);
-  vst1q_u16(&((uint16_t *)(dst))[8], out_1);
-  int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_0)), (int16_t)t18_2);
-  int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_0), (int16_t)t18_2);
-  int32x4_t t52_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_1)), (int16_t)t18_2);
-  int32x4_t t52_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_1), (int16_t)t18_2);
-  int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104_0)), (int16_t)t20_2);
-  int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(t104_0), (int16_t)t20_2);
-  int32x4_t t54_2 = vmlal_n_s16(t52_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)), (int16_t)t20_2);
-  int32x4_t t54_3 = vmlal_high_n_s16(t52_3, vreinterpretq_s16_u16(t104_1), (int16_t)t20_2);
-  int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)), (int16_t)t24_2);
-  int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(t131_0), (int16_t)t24_2);
-  int32x4_t t56_2 = vmlal_n_s16(t54_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)), (int16_t)t24_2);
-  int32x4_t t56_3 = vmlal_high_n_s16(t54_3, vreinterpretq_s16_u16(t131_1), (int16_t)t24_2);
-  uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158_0),
-      (uint16_t)t28_2);
-  uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), t158_0, (uint16_t)t28_2);
-  uint32x4_t t58_2 = vmlal_n_u16(vreinterpretq_u32_s32(t56_2), vget_low_u16(t158_1),
-      (uint16_t)t28_2);
-  uint32x4_t t58_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_3), t158_1, (uint16_t)t28_2);
-  uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(t185_0), (uint16_t)t32_2);
-  uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, t185_0, (uint16_t)t32_2);
-  uint32x4_t t60_2 = vmlal_n_u16(t58_2, vget_low_u16(t185_1), (uint16_t)t32_2);
-  uint32x4_t t60_3 = vmlal_high_n_u16(t58_3, t185_1, (uint16_t)t32_2);
-  int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-      vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t36_2);
-  int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(t212_0),
-      (int16_t)t36_2);
-  int32x4_t t62_2 = vmlal_n_s16(vreinterpretq_s32_u32(t60_2),
-      vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t36_2);
-  int32x4_t t62_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_3), vreinterpretq_s16_u16(t212_1),
-      (int16_t)t36_2);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t40_2);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(t239_0), (int16_t)t40_2);
-  int32x4_t t64_2 = vmlal_n_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t40_2);
-  int32x4_t t64_3 = vmlal_high_n_s16(t62_3, vreinterpretq_s16_u16(t239_1), (int16_t)t40_2);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)), (int16_t)t44_2);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(t266_0), (int16_t)t44_2);
-  int32x4_t t66_2 = vmlal_n_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)), (int16_t)t44_2);
-  int32x4_t t66_3 = vmlal_high_n_s16(t64_3, vreinterpretq_s16_u16(t266_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
-  uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_2, t66_3, 7);
-  uint16x8_t out_0_2 = vminq_u16(value_sat_0_17, t5_0_2);
-  uint16x8_t out_1_2 = vminq_u16(value_sat_1_17, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[8], out_1_2);
-  int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_0)), (int16_t)t18_2);
-  int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_0), (int16_t)t18_2);
-  int32x4_t t72_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_1)), (int16_t)t18_2);
-  int32x4_t t72_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_1), (int16_t)t18_2);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)), (int16_t)t20_2);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(t131_0), (int16_t)t20_2);
-  int32x4_t t74_2 = vmlal_n_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)), (int16_t)t20_2);
-  int32x4_t t74_3 = vmlal_high_n_s16(t72_3, vreinterpretq_s16_u16(t131_1), (int16_t)t20_2);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)), (int16_t)t24_2);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(t158_0), (int16_t)t24_2);
-  int32x4_t t76_2 = vmlal_n_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)), (int16_t)t24_2);
-  int32x4_t t76_3 = vmlal_high_n_s16(t74_3, vreinterpretq_s16_u16(t158_1), (int16_t)t24_2);
-  uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185_0),
-      (uint16_t)t28_2);
-  uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), t185_0, (uint16_t)t28_2);
-  uint32x4_t t78_2 = vmlal_n_u16(vreinterpretq_u32_s32(t76_2), vget_low_u16(t185_1),
-      (uint16_t)t28_2);
-  uint32x4_t t78_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_3), t185_1, (uint16_t)t28_2);
-  uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(t212_0), (uint16_t)t32_2);
-  uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, t212_0, (uint16_t)t32_2);
-  uint32x4_t t80_2 = vmlal_n_u16(t78_2, vget_low_u16(t212_1), (uint16_t)t32_2);
-  uint32x4_t t80_3 = vmlal_high_n_u16(t78_3, t212_1, (uint16_t)t32_2);
-  int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-      vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t36_2);
-  int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(t239_0),
-      (int16_t)t36_2);
-  int32x4_t t82_2 = vmlal_n_s16(vreinterpretq_s32_u32(t80_2),
-      vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t36_2);
-  int32x4_t t82_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_3), vreinterpretq_s16_u16(t239_1),
-      (int16_t)t36_2);
-  int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)), (int16_t)t40_2);
-  int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(t266_0), (int16_t)t40_2);
-  int32x4_t t84_2 = vmlal_n_s16(t82_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)), (int16_t)t40_2);
-  int32x4_t t84_3 = vmlal_high_n_s16(t82_3, vreinterpretq_s16_u16(t266_1), (int16_t)t40_2);
-  int32x4_t t86_0_2 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-      (int16_t)t44_2);
-  int32x4_t t86_1_2 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(t293_0), (int16_t)t44_2);
-  int32x4_t t86_2_2 = vmlal_n_s16(t84_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-      (int16_t)t44_2);
-  int32x4_t t86_3_2 = vmlal_high_n_s16(t84_3, vreinterpretq_s16_u16(t293_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
-  uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_2_2, t86_3_2, 7);
-  uint16x8_t out_0_3 = vminq_u16(value_sat_0_18, t5_0_2);
-  uint16x8_t out_1_3 = vminq_u16(value_sat_1_18, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
-  vst1q_u16(&((uint16_t *)(dst_row2))[8], out_1_3);
-  int32x4_t t92_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_0)), (int16_t)t18_2);
-  int32x4_t t92_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_0), (int16_t)t18_2);
-  int32x4_t t92_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_1)), (int16_t)t18_2);
-  int32x4_t t92_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_1), (int16_t)t18_2);
-  int32x4_t t94_0_2 = vmlal_n_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158_0)),
-      (int16_t)t20_2);
-  int32x4_t t94_1_2 = vmlal_high_n_s16(t92_1_2, vreinterpretq_s16_u16(t158_0), (int16_t)t20_2);
-  int32x4_t t94_2_2 = vmlal_n_s16(t92_2_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)),
-      (int16_t)t20_2);
-  int32x4_t t94_3_2 = vmlal_high_n_s16(t92_3_2, vreinterpretq_s16_u16(t158_1), (int16_t)t20_2);
-  int32x4_t t96_0_2 = vmlal_n_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
-      (int16_t)t24_2);
-  int32x4_t t96_1_2 = vmlal_high_n_s16(t94_1_2, vreinterpretq_s16_u16(t185_0), (int16_t)t24_2);
-  int32x4_t t96_2_2 = vmlal_n_s16(t94_2_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
-      (int16_t)t24_2);
-  int32x4_t t96_3_2 = vmlal_high_n_s16(t94_3_2, vreinterpretq_s16_u16(t185_1), (int16_t)t24_2);
-  uint32x4_t t98_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212_0),
-      (uint16_t)t28_2);
-  uint32x4_t t98_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1_2), t212_0, (uint16_t)t28_2);
-  uint32x4_t t98_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_2_2), vget_low_u16(t212_1),
-      (uint16_t)t28_2);
-  uint32x4_t t98_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_3_2), t212_1, (uint16_t)t28_2);
-  uint32x4_t t100_0_2 = vmlal_n_u16(t98_0_2, vget_low_u16(t239_0), (uint16_t)t32_2);
-  uint32x4_t t100_1_2 = vmlal_high_n_u16(t98_1_2, t239_0, (uint16_t)t32_2);
-  uint32x4_t t100_2_2 = vmlal_n_u16(t98_2_2, vget_low_u16(t239_1), (uint16_t)t32_2);
-  uint32x4_t t100_3_2 = vmlal_high_n_u16(t98_3_2, t239_1, (uint16_t)t32_2);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t266_0)), (int16_t)t36_2);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1_2),
-      vreinterpretq_s16_u16(t266_0), (int16_t)t36_2);
-  int32x4_t t102_2 = vmlal_n_s16(vreinterpretq_s32_u32(t100_2_2),
-      vget_low_s16(vreinterpretq_s16_u16(t266_1)), (int16_t)t36_2);
-  int32x4_t t102_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_3_2),
-      vreinterpretq_s16_u16(t266_1), (int16_t)t36_2);
-  int32x4_t t104_0_2 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-      (int16_t)t40_2);
-  int32x4_t t104_1_2 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(t293_0), (int16_t)t40_2);
-  int32x4_t t104_2 = vmlal_n_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-      (int16_t)t40_2);
-  int32x4_t t104_3 = vmlal_high_n_s16(t102_3, vreinterpretq_s16_u16(t293_1), (int16_t)t40_2);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0_2, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
-      (int16_t)t44_2);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1_2, vreinterpretq_s16_u16(t320_0), (int16_t)t44_2);
-  int32x4_t t106_2 = vmlal_n_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
-      (int16_t)t44_2);
-  int32x4_t t106_3 = vmlal_high_n_s16(t104_3, vreinterpretq_s16_u16(t320_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
-  uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_2, t106_3, 7);
-  uint16x8_t out_0_4 = vminq_u16(value_sat_0_19, t5_0_2);
-  uint16x8_t out_1_4 = vminq_u16(value_sat_1_19, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
-  vst1q_u16(&((uint16_t *)(dst_row3))[8], out_1_4);
-  int32x4_t t112_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_0)), (int16_t)t18_2);
-  int32x4_t t112_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_0), (int16_t)t18_2);
-  int32x4_t t112_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_1)), (int16_t)t18_2);
-  int32x4_t t112_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_1), (int16_t)t18_2);
-  int32x4_t t114_0 = vmlal_n_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
-      (int16_t)t20_2);
-  int32x4_t t114_1 = vmlal_high_n_s16(t112_1, vreinterpretq_s16_u16(t185_0), (int16_t)t20_2);
-  int32x4_t t114_2 = vmlal_n_s16(t112_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
-      (int16_t)t20_2);
-  int32x4_t t114_3 = vmlal_high_n_s16(t112_3, vreinterpretq_s16_u16(t185_1), (int16_t)t20_2);
-  int32x4_t t116_0 = vmlal_n_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-      (int16_t)t24_2);
-  int32x4_t t116_1 = vmlal_high_n_s16(t114_1, vreinterpretq_s16_u16(t212_0), (int16_t)t24_2);
-  int32x4_t t116_2 = vmlal_n_s16(t114_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-      (int16_t)t24_2);
-  int32x4_t t116_3 = vmlal_high_n_s16(t114_3, vreinterpretq_s16_u16(t212_1), (int16_t)t24_2);
-  uint32x4_t t118_0 = vmlal_n_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(t239_0),
-      (uint16_t)t28_2);
-  uint32x4_t t118_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_1), t239_0, (uint16_t)t28_2);
-  uint32x4_t t118_2 = vmlal_n_u16(vreinterpretq_u32_s32(t116_2), vget_low_u16(t239_1),
-      (uint16_t)t28_2);
-  uint32x4_t t118_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_3), t239_1, (uint16_t)t28_2);
-  uint32x4_t t120_0 = vmlal_n_u16(t118_0, vget_low_u16(t266_0), (uint16_t)t32_2);
-  uint32x4_t t120_1 = vmlal_high_n_u16(t118_1, t266_0, (uint16_t)t32_2);
-  uint32x4_t t120_2 = vmlal_n_u16(t118_2, vget_low_u16(t266_1), (uint16_t)t32_2);
-  uint32x4_t t120_3 = vmlal_high_n_u16(t118_3, t266_1, (uint16_t)t32_2);
-  int32x4_t t122_0 = vmlal_n_s16(vreinterpretq_s32_u32(t120_0),
-      vget_low_s16(vreinterpretq_s16_u16(t293_0)), (int16_t)t36_2);
-  int32x4_t t122_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_1), vreinterpretq_s16_u16(t293_0),
-      (int16_t)t36_2);
-  int32x4_t t122_2 = vmlal_n_s16(vreinterpretq_s32_u32(t120_2),
-      vget_low_s16(vreinterpretq_s16_u16(t293_1)), (int16_t)t36_2);
-  int32x4_t t122_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_3), vreinterpretq_s16_u16(t293_1),
-      (int16_t)t36_2);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
-      (int16_t)t40_2);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(t320_0), (int16_t)t40_2);
-  int32x4_t t124_2 = vmlal_n_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
-      (int16_t)t40_2);
-  int32x4_t t124_3 = vmlal_high_n_s16(t122_3, vreinterpretq_s16_u16(t320_1), (int16_t)t40_2);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
-      (int16_t)t44_2);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t347_0), (int16_t)t44_2);
-  int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
-      (int16_t)t44_2);
-  int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(t347_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
-  uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_2, t126_3, 7);
-  uint16x8_t out_0_5 = vminq_u16(value_sat_0_20, t5_0_2);
-  uint16x8_t out_1_5 = vminq_u16(value_sat_1_20, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
-  vst1q_u16(&((uint16_t *)(dst_row4))[8], out_1_5);
-  int32x4_t t132_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t18_2);
-  int32x4_t t132_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_0), (int16_t)t18_2);
-  int32x4_t t132_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t18_2);
-  int32x4_t t132_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_1), (int16_t)t18_2);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-      (int16_t)t20_2);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(t212_0), (int16_t)t20_2);
-  int32x4_t t134_2 = vmlal_n_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-      (int16_t)t20_2);
-  int32x4_t t134_3 = vmlal_high_n_s16(t132_3, vreinterpretq_s16_u16(t212_1), (int16_t)t20_2);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-      (int16_t)t24_2);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t239_0), (int16_t)t24_2);
-  int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-      (int16_t)t24_2);
-  int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(t239_1), (int16_t)t24_2);
-  uint32x4_t t138_0 = vmlal_n_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(t266_0),
-      (uint16_t)t28_2);
-  uint32x4_t t138_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_1), t266_0, (uint16_t)t28_2);
-  uint32x4_t t138_2 = vmlal_n_u16(vreinterpretq_u32_s32(t136_2), vget_low_u16(t266_1),
-      (uint16_t)t28_2);
-  uint32x4_t t138_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_3), t266_1, (uint16_t)t28_2);
-  uint32x4_t t140_0_2 = vmlal_n_u16(t138_0, vget_low_u16(t293_0), (uint16_t)t32_2);
-  uint32x4_t t140_1_2 = vmlal_high_n_u16(t138_1, t293_0, (uint16_t)t32_2);
-  uint32x4_t t140_2_2 = vmlal_n_u16(t138_2, vget_low_u16(t293_1), (uint16_t)t32_2);
-  uint32x4_t t140_3_2 = vmlal_high_n_u16(t138_3, t293_1, (uint16_t)t32_2);
-  int32x4_t t142_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t320_0)), (int16_t)t36_2);
-  int32x4_t t142_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_1_2),
-      vreinterpretq_s16_u16(t320_0), (int16_t)t36_2);
-  int32x4_t t142_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_2_2),
-      vget_low_s16(vreinterpretq_s16_u16(t320_1)), (int16_t)t36_2);
-  int32x4_t t142_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_3_2),
-      vreinterpretq_s16_u16(t320_1), (int16_t)t36_2);
-  int32x4_t t144_0_2 = vmlal_n_s16(t142_0_2, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
-      (int16_t)t40_2);
-  int32x4_t t144_1_2 = vmlal_high_n_s16(t142_1_2, vreinterpretq_s16_u16(t347_0), (int16_t)t40_2);
-  int32x4_t t144_2_2 = vmlal_n_s16(t142_2_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
-      (int16_t)t40_2);
-  int32x4_t t144_3_2 = vmlal_high_n_s16(t142_3_2, vreinterpretq_s16_u16(t347_1), (int16_t)t40_2);
-  int32x4_t t146_0_2 = vmlal_n_s16(t144_0_2, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
-      (int16_t)t44_2);
-  int32x4_t t146_1_2 = vmlal_high_n_s16(t144_1_2, vreinterpretq_s16_u16(t374_0), (int16_t)t44_2);
-  int32x4_t t146_2_2 = vmlal_n_s16(t144_2_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
-      (int16_t)t44_2);
-  int32x4_t t146_3_2 = vmlal_high_n_s16(t144_3_2, vreinterpretq_s16_u16(t374_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0_2, t146_1_2, 7);
-  uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_2_2, t146_3_2, 7);
-  uint16x8_t out_0_6 = vminq_u16(value_sat_0_21, t5_0_2);
-  uint16x8_t out_1_6 = vminq_u16(value_sat_1_21, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
-  vst1q_u16(&((uint16_t *)(dst_row5))[8], out_1_6);
-  int32x4_t t152_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t18_2);
-  int32x4_t t152_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_0), (int16_t)t18_2);
-  int32x4_t t152_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t18_2);
-  int32x4_t t152_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_1), (int16_t)t18_2);
-  int32x4_t t154_0_2 = vmlal_n_s16(t152_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-      (int16_t)t20_2);
-  int32x4_t t154_1_2 = vmlal_high_n_s16(t152_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t20_2);
-  int32x4_t t154_2_2 = vmlal_n_s16(t152_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-      (int16_t)t20_2);
-  int32x4_t t154_3_2 = vmlal_high_n_s16(t152_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t20_2);
-  int32x4_t t156_0 = vmlal_n_s16(t154_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-      (int16_t)t24_2);
-  int32x4_t t156_1 = vmlal_high_n_s16(t154_1_2, vreinterpretq_s16_u16(t266_0), (int16_t)t24_2);
-  int32x4_t t156_2 = vmlal_n_s16(t154_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-      (int16_t)t24_2);
-  int32x4_t t156_3 = vmlal_high_n_s16(t154_3_2, vreinterpretq_s16_u16(t266_1), (int16_t)t24_2);
-  uint32x4_t t158_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(t293_0),
-      (uint16_t)t28_2);
-  uint32x4_t t158_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), t293_0, (uint16_t)t28_2);
-  uint32x4_t t158_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(t293_1),
-      (uint16_t)t28_2);
-  uint32x4_t t158_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_3), t293_1, (uint16_t)t28_2);
-  uint32x4_t t160_0 = vmlal_n_u16(t158_0_2, vget_low_u16(t320_0), (uint16_t)t32_2);
-  uint32x4_t t160_1 = vmlal_high_n_u16(t158_1_2, t320_0, (uint16_t)t32_2);
-  uint32x4_t t160_2 = vmlal_n_u16(t158_2, vget_low_u16(t320_1), (uint16_t)t32_2);
-  uint32x4_t t160_3 = vmlal_high_n_u16(t158_3, t320_1, (uint16_t)t32_2);
-  int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-      vget_low_s16(vreinterpretq_s16_u16(t347_0)), (int16_t)t36_2);
-  int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1), vreinterpretq_s16_u16(t347_0),
-      (int16_t)t36_2);
-  int32x4_t t162_2 = vmlal_n_s16(vreinterpretq_s32_u32(t160_2),
-      vget_low_s16(vreinterpretq_s16_u16(t347_1)), (int16_t)t36_2);
-  int32x4_t t162_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_3), vreinterpretq_s16_u16(t347_1),
-      (int16_t)t36_2);
-  int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
-      (int16_t)t40_2);
-  int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(t374_0), (int16_t)t40_2);
-  int32x4_t t164_2 = vmlal_n_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
-      (int16_t)t40_2);
-  int32x4_t t164_3 = vmlal_high_n_s16(t162_3, vreinterpretq_s16_u16(t374_1), (int16_t)t40_2);
-  int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
-      (int16_t)t44_2);
-  int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(t401_0), (int16_t)t44_2);
-  int32x4_t t166_2 = vmlal_n_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
-      (int16_t)t44_2);
-  int32x4_t t166_3 = vmlal_high_n_s16(t164_3, vreinterpretq_s16_u16(t401_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
-  uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_2, t166_3, 7);
-  uint16x8_t out_0_7 = vminq_u16(value_sat_0_22, t5_0_2);
-  uint16x8_t out_1_7 = vminq_u16(value_sat_1_22, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
-  vst1q_u16(&((uint16_t *)(dst_row6))[8], out_1_7);
-  int32x4_t t172_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t18_2);
-  int32x4_t t172_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_0), (int16_t)t18_2);
-  int32x4_t t172_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t18_2);
-  int32x4_t t172_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_1), (int16_t)t18_2);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-      (int16_t)t20_2);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266_0), (int16_t)t20_2);
-  int32x4_t t174_2 = vmlal_n_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-      (int16_t)t20_2);
-  int32x4_t t174_3 = vmlal_high_n_s16(t172_3, vreinterpretq_s16_u16(t266_1), (int16_t)t20_2);
-  int32x4_t t176_0 = vmlal_n_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-      (int16_t)t24_2);
-  int32x4_t t176_1 = vmlal_high_n_s16(t174_1, vreinterpretq_s16_u16(t293_0), (int16_t)t24_2);
-  int32x4_t t176_2 = vmlal_n_s16(t174_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-      (int16_t)t24_2);
-  int32x4_t t176_3 = vmlal_high_n_s16(t174_3, vreinterpretq_s16_u16(t293_1), (int16_t)t24_2);
-  uint32x4_t t178_0 = vmlal_n_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(t320_0),
-      (uint16_t)t28_2);
-  uint32x4_t t178_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_1), t320_0, (uint16_t)t28_2);
-  uint32x4_t t178_2 = vmlal_n_u16(vreinterpretq_u32_s32(t176_2), vget_low_u16(t320_1),
-      (uint16_t)t28_2);
-  uint32x4_t t178_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_3), t320_1, (uint16_t)t28_2);
-  uint32x4_t t180_0 = vmlal_n_u16(t178_0, vget_low_u16(t347_0), (uint16_t)t32_2);
-  uint32x4_t t180_1 = vmlal_high_n_u16(t178_1, t347_0, (uint16_t)t32_2);
-  uint32x4_t t180_2 = vmlal_n_u16(t178_2, vget_low_u16(t347_1), (uint16_t)t32_2);
-  uint32x4_t t180_3 = vmlal_high_n_u16(t178_3, t347_1, (uint16_t)t32_2);
-  int32x4_t t182_0 = vmlal_n_s16(vreinterpretq_s32_u32(t180_0),
-      vget_low_s16(vreinterpretq_s16_u16(t374_0)), (int16_t)t36_2);
-  int32x4_t t182_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_1), vreinterpretq_s16_u16(t374_0),
-      (int16_t)t36_2);
-  int32x4_t t182_2 = vmlal_n_s16(vreinterpretq_s32_u32(t180_2),
-      vget_low_s16(vreinterpretq_s16_u16(t374_1)), (int16_t)t36_2);
-  int32x4_t t182_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_3), vreinterpretq_s16_u16(t374_1),
-      (int16_t)t36_2);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
-      (int16_t)t40_2);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401_0), (int16_t)t40_2);
-  int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
-      (int16_t)t40_2);
-  int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(t401_1), (int16_t)t40_2);
-  int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(t428_0)),
-      (int16_t)t44_2);
-  int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(t428_0), (int16_t)t44_2);
-  int32x4_t t186_2 = vmlal_n_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(t428_1)),
-      (int16_t)t44_2);
-  int32x4_t t186_3 = vmlal_high_n_s16(t184_3, vreinterpretq_s16_u16(t428_1), (int16_t)t44_2);
-  uint16x8_t value_sat_0_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
-  uint16x8_t value_sat_1_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_2, t186_3, 7);
-  uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_2);
-  uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_2);
-  vst1q_u16(&((uint16_t *)(dst_row7))[0], out_0_8);
-  vst1q_u16(&((uint16_t *)(dst_row7))[8], out_1_8);
+  for (; n_pieces > 0; n_pieces--) {
+    const uint16_t *const src_row1 = (const uint16_t *)((const uint8_t *)src + src_stride);
+    const uint16_t *const src_row2 = (const uint16_t *)((const uint8_t *)src_row1 + src_stride);
+    const uint16_t *const src_row3 = (const uint16_t *)((const uint8_t *)src_row2 + src_stride);
+    const uint16_t *const src_row4 = (const uint16_t *)((const uint8_t *)src_row3 + src_stride);
+    const uint16_t *const src_row5 = (const uint16_t *)((const uint8_t *)src_row4 + src_stride);
+    const uint16_t *const src_row6 = (const uint16_t *)((const uint8_t *)src_row5 + src_stride);
+    const uint16_t *const src_row7 = (const uint16_t *)((const uint8_t *)src_row6 + src_stride);
+    const uint16_t *const src_row8 = (const uint16_t *)((const uint8_t *)src_row7 + src_stride);
+    const uint16_t *const src_row9 = (const uint16_t *)((const uint8_t *)src_row8 + src_stride);
+    const uint16_t *const src_row10 = (const uint16_t *)((const uint8_t *)src_row9 + src_stride);
+    const uint16_t *const src_row11 = (const uint16_t *)((const uint8_t *)src_row10 + src_stride);
+    uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
+    uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
+    uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
+    uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
+    uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
+    uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
+    uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
+    int32_t t16_2 = (filter * 16) + mx;
+    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
+    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
+    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
+    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
+    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
+    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
+    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
+    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
+    uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
+    uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
+    int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)),
+        (int16_t)t18_2);
+    int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18_2);
+    int32x4_t t221_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)),
+        (int16_t)t18_2);
+    int32x4_t t221_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18_2);
+    uint16x8_t pixels1_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
+    uint16x8_t pixels1_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
+    int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
+        (int16_t)t20_2);
+    int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t20_2);
+    int32x4_t t223_2 = vmlal_n_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
+        (int16_t)t20_2);
+    int32x4_t t223_3 = vmlal_high_n_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t20_2);
+    uint16x8_t pixels2_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
+    uint16x8_t pixels2_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
+    int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
+        (int16_t)t24_2);
+    int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t24_2);
+    int32x4_t t225_2 = vmlal_n_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
+        (int16_t)t24_2);
+    int32x4_t t225_3 = vmlal_high_n_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t24_2);
+    uint16x8_t pixels3_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
+    uint16x8_t pixels3_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
+    uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
+        (uint16_t)t28_2);
+    uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8,
+        (uint16_t)t28_2);
+    uint32x4_t t227_2 = vmlal_n_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
+        (uint16_t)t28_2);
+    uint32x4_t t227_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
+    uint16x8_t pixels4_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
+    uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_0_8), (uint16_t)t32_2);
+    uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_0_8, (uint16_t)t32_2);
+    uint32x4_t t229_2 = vmlal_n_u16(t227_2, vget_low_u16(pixels4_1_8), (uint16_t)t32_2);
+    uint32x4_t t229_3 = vmlal_high_n_u16(t227_3, pixels4_1_8, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
+    uint16x8_t pixels5_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
+    int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), (int16_t)t36_2);
+    int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
+        vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t36_2);
+    int32x4_t t231_2 = vmlal_n_s16(vreinterpretq_s32_u32(t229_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), (int16_t)t36_2);
+    int32x4_t t231_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_3),
+        vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t36_2);
+    uint16x8_t pixels6_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
+    uint16x8_t pixels6_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
+    int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
+        (int16_t)t40_2);
+    int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t40_2);
+    int32x4_t t233_2 = vmlal_n_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
+        (int16_t)t40_2);
+    int32x4_t t233_3 = vmlal_high_n_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t40_2);
+    uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
+    uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
+    int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+        (int16_t)t44_2);
+    int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44_2);
+    int32x4_t t235_2 = vmlal_n_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+        (int16_t)t44_2);
+    int32x4_t t235_3 = vmlal_high_n_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44_2);
+    uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
+    uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
+    uint16x8_t t5_0_2 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_2 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t239_0 = vminq_u16(value_sat_0_8, t5_0_2);
+    uint16x8_t t239_1 = vminq_u16(value_sat_1_8, t5_1_2);
+    uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
+    int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_9)),
+        (int16_t)t18_2);
+    int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_9), (int16_t)t18_2);
+    int32x4_t t248_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_9)),
+        (int16_t)t18_2);
+    int32x4_t t248_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_9), (int16_t)t18_2);
+    uint16x8_t pixels1_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    uint16x8_t pixels1_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
+    int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_9)),
+        (int16_t)t20_2);
+    int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_0_9), (int16_t)t20_2);
+    int32x4_t t250_2 = vmlal_n_s16(t248_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_9)),
+        (int16_t)t20_2);
+    int32x4_t t250_3 = vmlal_high_n_s16(t248_3, vreinterpretq_s16_u16(pixels1_1_9), (int16_t)t20_2);
+    uint16x8_t pixels2_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    uint16x8_t pixels2_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
+    int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_9)),
+        (int16_t)t24_2);
+    int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_0_9), (int16_t)t24_2);
+    int32x4_t t252_2 = vmlal_n_s16(t250_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_9)),
+        (int16_t)t24_2);
+    int32x4_t t252_3 = vmlal_high_n_s16(t250_3, vreinterpretq_s16_u16(pixels2_1_9), (int16_t)t24_2);
+    uint16x8_t pixels3_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint16x8_t pixels3_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
+    uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_0_9),
+        (uint16_t)t28_2);
+    uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_0_9,
+        (uint16_t)t28_2);
+    uint32x4_t t254_2 = vmlal_n_u16(vreinterpretq_u32_s32(t252_2), vget_low_u16(pixels3_1_9),
+        (uint16_t)t28_2);
+    uint32x4_t t254_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_3), pixels3_1_9,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint16x8_t pixels4_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
+    uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_0_9), (uint16_t)t32_2);
+    uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_0_9, (uint16_t)t32_2);
+    uint32x4_t t256_2 = vmlal_n_u16(t254_2, vget_low_u16(pixels4_1_9), (uint16_t)t32_2);
+    uint32x4_t t256_3 = vmlal_high_n_u16(t254_3, pixels4_1_9, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    uint16x8_t pixels5_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
+    int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_9)), (int16_t)t36_2);
+    int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
+        vreinterpretq_s16_u16(pixels5_0_9), (int16_t)t36_2);
+    int32x4_t t258_2 = vmlal_n_s16(vreinterpretq_s32_u32(t256_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_9)), (int16_t)t36_2);
+    int32x4_t t258_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_3),
+        vreinterpretq_s16_u16(pixels5_1_9), (int16_t)t36_2);
+    uint16x8_t pixels6_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    uint16x8_t pixels6_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
+    int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_9)),
+        (int16_t)t40_2);
+    int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_0_9), (int16_t)t40_2);
+    int32x4_t t260_2 = vmlal_n_s16(t258_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_9)),
+        (int16_t)t40_2);
+    int32x4_t t260_3 = vmlal_high_n_s16(t258_3, vreinterpretq_s16_u16(pixels6_1_9), (int16_t)t40_2);
+    uint16x8_t pixels7_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    uint16x8_t pixels7_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
+    int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_9)),
+        (int16_t)t44_2);
+    int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_0_9), (int16_t)t44_2);
+    int32x4_t t262_2 = vmlal_n_s16(t260_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_9)),
+        (int16_t)t44_2);
+    int32x4_t t262_3 = vmlal_high_n_s16(t260_3, vreinterpretq_s16_u16(pixels7_1_9), (int16_t)t44_2);
+    uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
+    uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
+    uint16x8_t t266_0 = vminq_u16(value_sat_0_9, t5_0_2);
+    uint16x8_t t266_1 = vminq_u16(value_sat_1_9, t5_1_2);
+    uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
+    int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_10)),
+        (int16_t)t18_2);
+    int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_10), (int16_t)t18_2);
+    int32x4_t t275_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_10)),
+        (int16_t)t18_2);
+    int32x4_t t275_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_10), (int16_t)t18_2);
+    uint16x8_t pixels1_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    uint16x8_t pixels1_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
+    int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_10)),
+        (int16_t)t20_2);
+    int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_0_10),
+        (int16_t)t20_2);
+    int32x4_t t277_2 = vmlal_n_s16(t275_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_10)),
+        (int16_t)t20_2);
+    int32x4_t t277_3 = vmlal_high_n_s16(t275_3, vreinterpretq_s16_u16(pixels1_1_10),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    uint16x8_t pixels2_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
+    int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_10)),
+        (int16_t)t24_2);
+    int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_0_10),
+        (int16_t)t24_2);
+    int32x4_t t279_2 = vmlal_n_s16(t277_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_10)),
+        (int16_t)t24_2);
+    int32x4_t t279_3 = vmlal_high_n_s16(t277_3, vreinterpretq_s16_u16(pixels2_1_10),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint16x8_t pixels3_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
+    uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_0_10),
+        (uint16_t)t28_2);
+    uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_0_10,
+        (uint16_t)t28_2);
+    uint32x4_t t281_2 = vmlal_n_u16(vreinterpretq_u32_s32(t279_2), vget_low_u16(pixels3_1_10),
+        (uint16_t)t28_2);
+    uint32x4_t t281_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_3), pixels3_1_10,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint16x8_t pixels4_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
+    uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_0_10), (uint16_t)t32_2);
+    uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_0_10, (uint16_t)t32_2);
+    uint32x4_t t283_2 = vmlal_n_u16(t281_2, vget_low_u16(pixels4_1_10), (uint16_t)t32_2);
+    uint32x4_t t283_3 = vmlal_high_n_u16(t281_3, pixels4_1_10, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    uint16x8_t pixels5_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
+    int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_10)), (int16_t)t36_2);
+    int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
+        vreinterpretq_s16_u16(pixels5_0_10), (int16_t)t36_2);
+    int32x4_t t285_2 = vmlal_n_s16(vreinterpretq_s32_u32(t283_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_10)), (int16_t)t36_2);
+    int32x4_t t285_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_3),
+        vreinterpretq_s16_u16(pixels5_1_10), (int16_t)t36_2);
+    uint16x8_t pixels6_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    uint16x8_t pixels6_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
+    int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_10)),
+        (int16_t)t40_2);
+    int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_0_10),
+        (int16_t)t40_2);
+    int32x4_t t287_2 = vmlal_n_s16(t285_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_10)),
+        (int16_t)t40_2);
+    int32x4_t t287_3 = vmlal_high_n_s16(t285_3, vreinterpretq_s16_u16(pixels6_1_10),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    uint16x8_t pixels7_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
+    int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_10)),
+        (int16_t)t44_2);
+    int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_0_10),
+        (int16_t)t44_2);
+    int32x4_t t289_2 = vmlal_n_s16(t287_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_10)),
+        (int16_t)t44_2);
+    int32x4_t t289_3 = vmlal_high_n_s16(t287_3, vreinterpretq_s16_u16(pixels7_1_10),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
+    uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
+    uint16x8_t t293_0 = vminq_u16(value_sat_0_10, t5_0_2);
+    uint16x8_t t293_1 = vminq_u16(value_sat_1_10, t5_1_2);
+    uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
+    int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_11)),
+        (int16_t)t18_2);
+    int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_11), (int16_t)t18_2);
+    int32x4_t t302_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_11)),
+        (int16_t)t18_2);
+    int32x4_t t302_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_11), (int16_t)t18_2);
+    uint16x8_t pixels1_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    uint16x8_t pixels1_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
+    int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_11)),
+        (int16_t)t20_2);
+    int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_0_11),
+        (int16_t)t20_2);
+    int32x4_t t304_2 = vmlal_n_s16(t302_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_11)),
+        (int16_t)t20_2);
+    int32x4_t t304_3 = vmlal_high_n_s16(t302_3, vreinterpretq_s16_u16(pixels1_1_11),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    uint16x8_t pixels2_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
+    int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_11)),
+        (int16_t)t24_2);
+    int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_0_11),
+        (int16_t)t24_2);
+    int32x4_t t306_2 = vmlal_n_s16(t304_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_11)),
+        (int16_t)t24_2);
+    int32x4_t t306_3 = vmlal_high_n_s16(t304_3, vreinterpretq_s16_u16(pixels2_1_11),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint16x8_t pixels3_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
+    uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_0_11),
+        (uint16_t)t28_2);
+    uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_0_11,
+        (uint16_t)t28_2);
+    uint32x4_t t308_2 = vmlal_n_u16(vreinterpretq_u32_s32(t306_2), vget_low_u16(pixels3_1_11),
+        (uint16_t)t28_2);
+    uint32x4_t t308_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_3), pixels3_1_11,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint16x8_t pixels4_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
+    uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_0_11), (uint16_t)t32_2);
+    uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_0_11, (uint16_t)t32_2);
+    uint32x4_t t310_2 = vmlal_n_u16(t308_2, vget_low_u16(pixels4_1_11), (uint16_t)t32_2);
+    uint32x4_t t310_3 = vmlal_high_n_u16(t308_3, pixels4_1_11, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    uint16x8_t pixels5_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
+    int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_11)), (int16_t)t36_2);
+    int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
+        vreinterpretq_s16_u16(pixels5_0_11), (int16_t)t36_2);
+    int32x4_t t312_2 = vmlal_n_s16(vreinterpretq_s32_u32(t310_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_11)), (int16_t)t36_2);
+    int32x4_t t312_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_3),
+        vreinterpretq_s16_u16(pixels5_1_11), (int16_t)t36_2);
+    uint16x8_t pixels6_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    uint16x8_t pixels6_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
+    int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_11)),
+        (int16_t)t40_2);
+    int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_0_11),
+        (int16_t)t40_2);
+    int32x4_t t314_2 = vmlal_n_s16(t312_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_11)),
+        (int16_t)t40_2);
+    int32x4_t t314_3 = vmlal_high_n_s16(t312_3, vreinterpretq_s16_u16(pixels6_1_11),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    uint16x8_t pixels7_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
+    int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_11)),
+        (int16_t)t44_2);
+    int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_0_11),
+        (int16_t)t44_2);
+    int32x4_t t316_2 = vmlal_n_s16(t314_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_11)),
+        (int16_t)t44_2);
+    int32x4_t t316_3 = vmlal_high_n_s16(t314_3, vreinterpretq_s16_u16(pixels7_1_11),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
+    uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
+    uint16x8_t t320_0 = vminq_u16(value_sat_0_11, t5_0_2);
+    uint16x8_t t320_1 = vminq_u16(value_sat_1_11, t5_1_2);
+    uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
+    int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_12)),
+        (int16_t)t18_2);
+    int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_12), (int16_t)t18_2);
+    int32x4_t t329_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_12)),
+        (int16_t)t18_2);
+    int32x4_t t329_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_12), (int16_t)t18_2);
+    uint16x8_t pixels1_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    uint16x8_t pixels1_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
+    int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_12)),
+        (int16_t)t20_2);
+    int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_0_12),
+        (int16_t)t20_2);
+    int32x4_t t331_2 = vmlal_n_s16(t329_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_12)),
+        (int16_t)t20_2);
+    int32x4_t t331_3 = vmlal_high_n_s16(t329_3, vreinterpretq_s16_u16(pixels1_1_12),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    uint16x8_t pixels2_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
+    int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_12)),
+        (int16_t)t24_2);
+    int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_0_12),
+        (int16_t)t24_2);
+    int32x4_t t333_2 = vmlal_n_s16(t331_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_12)),
+        (int16_t)t24_2);
+    int32x4_t t333_3 = vmlal_high_n_s16(t331_3, vreinterpretq_s16_u16(pixels2_1_12),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint16x8_t pixels3_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
+    uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_0_12),
+        (uint16_t)t28_2);
+    uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_0_12,
+        (uint16_t)t28_2);
+    uint32x4_t t335_2 = vmlal_n_u16(vreinterpretq_u32_s32(t333_2), vget_low_u16(pixels3_1_12),
+        (uint16_t)t28_2);
+    uint32x4_t t335_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_3), pixels3_1_12,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint16x8_t pixels4_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
+    uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_0_12), (uint16_t)t32_2);
+    uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_0_12, (uint16_t)t32_2);
+    uint32x4_t t337_2 = vmlal_n_u16(t335_2, vget_low_u16(pixels4_1_12), (uint16_t)t32_2);
+    uint32x4_t t337_3 = vmlal_high_n_u16(t335_3, pixels4_1_12, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    uint16x8_t pixels5_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
+    int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_12)), (int16_t)t36_2);
+    int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
+        vreinterpretq_s16_u16(pixels5_0_12), (int16_t)t36_2);
+    int32x4_t t339_2 = vmlal_n_s16(vreinterpretq_s32_u32(t337_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_12)), (int16_t)t36_2);
+    int32x4_t t339_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_3),
+        vreinterpretq_s16_u16(pixels5_1_12), (int16_t)t36_2);
+    uint16x8_t pixels6_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    uint16x8_t pixels6_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
+    int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_12)),
+        (int16_t)t40_2);
+    int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_0_12),
+        (int16_t)t40_2);
+    int32x4_t t341_2 = vmlal_n_s16(t339_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_12)),
+        (int16_t)t40_2);
+    int32x4_t t341_3 = vmlal_high_n_s16(t339_3, vreinterpretq_s16_u16(pixels6_1_12),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    uint16x8_t pixels7_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
+    int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_12)),
+        (int16_t)t44_2);
+    int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_0_12),
+        (int16_t)t44_2);
+    int32x4_t t343_2 = vmlal_n_s16(t341_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_12)),
+        (int16_t)t44_2);
+    int32x4_t t343_3 = vmlal_high_n_s16(t341_3, vreinterpretq_s16_u16(pixels7_1_12),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
+    uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
+    uint16x8_t t347_0 = vminq_u16(value_sat_0_12, t5_0_2);
+    uint16x8_t t347_1 = vminq_u16(value_sat_1_12, t5_1_2);
+    uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
+    int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_13)),
+        (int16_t)t18_2);
+    int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_13), (int16_t)t18_2);
+    int32x4_t t356_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_13)),
+        (int16_t)t18_2);
+    int32x4_t t356_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_13), (int16_t)t18_2);
+    uint16x8_t pixels1_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    uint16x8_t pixels1_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
+    int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_13)),
+        (int16_t)t20_2);
+    int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_0_13),
+        (int16_t)t20_2);
+    int32x4_t t358_2 = vmlal_n_s16(t356_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_13)),
+        (int16_t)t20_2);
+    int32x4_t t358_3 = vmlal_high_n_s16(t356_3, vreinterpretq_s16_u16(pixels1_1_13),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    uint16x8_t pixels2_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
+    int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_13)),
+        (int16_t)t24_2);
+    int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_0_13),
+        (int16_t)t24_2);
+    int32x4_t t360_2 = vmlal_n_s16(t358_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_13)),
+        (int16_t)t24_2);
+    int32x4_t t360_3 = vmlal_high_n_s16(t358_3, vreinterpretq_s16_u16(pixels2_1_13),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint16x8_t pixels3_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
+    uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_0_13),
+        (uint16_t)t28_2);
+    uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_0_13,
+        (uint16_t)t28_2);
+    uint32x4_t t362_2 = vmlal_n_u16(vreinterpretq_u32_s32(t360_2), vget_low_u16(pixels3_1_13),
+        (uint16_t)t28_2);
+    uint32x4_t t362_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_3), pixels3_1_13,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint16x8_t pixels4_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
+    uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_0_13), (uint16_t)t32_2);
+    uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_0_13, (uint16_t)t32_2);
+    uint32x4_t t364_2 = vmlal_n_u16(t362_2, vget_low_u16(pixels4_1_13), (uint16_t)t32_2);
+    uint32x4_t t364_3 = vmlal_high_n_u16(t362_3, pixels4_1_13, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    uint16x8_t pixels5_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
+    int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_13)), (int16_t)t36_2);
+    int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
+        vreinterpretq_s16_u16(pixels5_0_13), (int16_t)t36_2);
+    int32x4_t t366_2 = vmlal_n_s16(vreinterpretq_s32_u32(t364_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_13)), (int16_t)t36_2);
+    int32x4_t t366_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_3),
+        vreinterpretq_s16_u16(pixels5_1_13), (int16_t)t36_2);
+    uint16x8_t pixels6_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    uint16x8_t pixels6_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
+    int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_13)),
+        (int16_t)t40_2);
+    int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_0_13),
+        (int16_t)t40_2);
+    int32x4_t t368_2 = vmlal_n_s16(t366_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_13)),
+        (int16_t)t40_2);
+    int32x4_t t368_3 = vmlal_high_n_s16(t366_3, vreinterpretq_s16_u16(pixels6_1_13),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    uint16x8_t pixels7_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
+    int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_13)),
+        (int16_t)t44_2);
+    int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_0_13),
+        (int16_t)t44_2);
+    int32x4_t t370_2 = vmlal_n_s16(t368_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_13)),
+        (int16_t)t44_2);
+    int32x4_t t370_3 = vmlal_high_n_s16(t368_3, vreinterpretq_s16_u16(pixels7_1_13),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
+    uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
+    uint16x8_t t374_0 = vminq_u16(value_sat_0_13, t5_0_2);
+    uint16x8_t t374_1 = vminq_u16(value_sat_1_13, t5_1_2);
+    uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
+    int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_14)),
+        (int16_t)t18_2);
+    int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_14), (int16_t)t18_2);
+    int32x4_t t383_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_14)),
+        (int16_t)t18_2);
+    int32x4_t t383_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_14), (int16_t)t18_2);
+    uint16x8_t pixels1_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    uint16x8_t pixels1_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
+    int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_14)),
+        (int16_t)t20_2);
+    int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_0_14),
+        (int16_t)t20_2);
+    int32x4_t t385_2 = vmlal_n_s16(t383_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_14)),
+        (int16_t)t20_2);
+    int32x4_t t385_3 = vmlal_high_n_s16(t383_3, vreinterpretq_s16_u16(pixels1_1_14),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    uint16x8_t pixels2_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
+    int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_14)),
+        (int16_t)t24_2);
+    int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_0_14),
+        (int16_t)t24_2);
+    int32x4_t t387_2 = vmlal_n_s16(t385_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_14)),
+        (int16_t)t24_2);
+    int32x4_t t387_3 = vmlal_high_n_s16(t385_3, vreinterpretq_s16_u16(pixels2_1_14),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint16x8_t pixels3_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
+    uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_0_14),
+        (uint16_t)t28_2);
+    uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_0_14,
+        (uint16_t)t28_2);
+    uint32x4_t t389_2 = vmlal_n_u16(vreinterpretq_u32_s32(t387_2), vget_low_u16(pixels3_1_14),
+        (uint16_t)t28_2);
+    uint32x4_t t389_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_3), pixels3_1_14,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint16x8_t pixels4_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
+    uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_0_14), (uint16_t)t32_2);
+    uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_0_14, (uint16_t)t32_2);
+    uint32x4_t t391_2 = vmlal_n_u16(t389_2, vget_low_u16(pixels4_1_14), (uint16_t)t32_2);
+    uint32x4_t t391_3 = vmlal_high_n_u16(t389_3, pixels4_1_14, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    uint16x8_t pixels5_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
+    int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_14)), (int16_t)t36_2);
+    int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
+        vreinterpretq_s16_u16(pixels5_0_14), (int16_t)t36_2);
+    int32x4_t t393_2 = vmlal_n_s16(vreinterpretq_s32_u32(t391_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_14)), (int16_t)t36_2);
+    int32x4_t t393_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_3),
+        vreinterpretq_s16_u16(pixels5_1_14), (int16_t)t36_2);
+    uint16x8_t pixels6_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    uint16x8_t pixels6_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
+    int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_14)),
+        (int16_t)t40_2);
+    int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_0_14),
+        (int16_t)t40_2);
+    int32x4_t t395_2 = vmlal_n_s16(t393_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_14)),
+        (int16_t)t40_2);
+    int32x4_t t395_3 = vmlal_high_n_s16(t393_3, vreinterpretq_s16_u16(pixels6_1_14),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    uint16x8_t pixels7_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
+    int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_14)),
+        (int16_t)t44_2);
+    int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_0_14),
+        (int16_t)t44_2);
+    int32x4_t t397_2 = vmlal_n_s16(t395_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_14)),
+        (int16_t)t44_2);
+    int32x4_t t397_3 = vmlal_high_n_s16(t395_3, vreinterpretq_s16_u16(pixels7_1_14),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
+    uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
+    uint16x8_t t401_0 = vminq_u16(value_sat_0_14, t5_0_2);
+    uint16x8_t t401_1 = vminq_u16(value_sat_1_14, t5_1_2);
+    uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
+    int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_15)),
+        (int16_t)t18_2);
+    int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_15), (int16_t)t18_2);
+    int32x4_t t410_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_15)),
+        (int16_t)t18_2);
+    int32x4_t t410_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_15), (int16_t)t18_2);
+    uint16x8_t pixels1_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    uint16x8_t pixels1_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
+    int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_15)),
+        (int16_t)t20_2);
+    int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_0_15),
+        (int16_t)t20_2);
+    int32x4_t t412_2 = vmlal_n_s16(t410_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_15)),
+        (int16_t)t20_2);
+    int32x4_t t412_3 = vmlal_high_n_s16(t410_3, vreinterpretq_s16_u16(pixels1_1_15),
+        (int16_t)t20_2);
+    uint16x8_t pixels2_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    uint16x8_t pixels2_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
+    int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_15)),
+        (int16_t)t24_2);
+    int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_0_15),
+        (int16_t)t24_2);
+    int32x4_t t414_2 = vmlal_n_s16(t412_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_15)),
+        (int16_t)t24_2);
+    int32x4_t t414_3 = vmlal_high_n_s16(t412_3, vreinterpretq_s16_u16(pixels2_1_15),
+        (int16_t)t24_2);
+    uint16x8_t pixels3_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint16x8_t pixels3_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
+    uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_0_15),
+        (uint16_t)t28_2);
+    uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_0_15,
+        (uint16_t)t28_2);
+    uint32x4_t t416_2 = vmlal_n_u16(vreinterpretq_u32_s32(t414_2), vget_low_u16(pixels3_1_15),
+        (uint16_t)t28_2);
+    uint32x4_t t416_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_3), pixels3_1_15,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint16x8_t pixels4_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
+    uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_0_15), (uint16_t)t32_2);
+    uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_0_15, (uint16_t)t32_2);
+    uint32x4_t t418_2 = vmlal_n_u16(t416_2, vget_low_u16(pixels4_1_15), (uint16_t)t32_2);
+    uint32x4_t t418_3 = vmlal_high_n_u16(t416_3, pixels4_1_15, (uint16_t)t32_2);
+    uint16x8_t pixels5_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    uint16x8_t pixels5_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
+    int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_15)), (int16_t)t36_2);
+    int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
+        vreinterpretq_s16_u16(pixels5_0_15), (int16_t)t36_2);
+    int32x4_t t420_2 = vmlal_n_s16(vreinterpretq_s32_u32(t418_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_15)), (int16_t)t36_2);
+    int32x4_t t420_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_3),
+        vreinterpretq_s16_u16(pixels5_1_15), (int16_t)t36_2);
+    uint16x8_t pixels6_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    uint16x8_t pixels6_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
+    int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_15)),
+        (int16_t)t40_2);
+    int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_0_15),
+        (int16_t)t40_2);
+    int32x4_t t422_2 = vmlal_n_s16(t420_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_15)),
+        (int16_t)t40_2);
+    int32x4_t t422_3 = vmlal_high_n_s16(t420_3, vreinterpretq_s16_u16(pixels6_1_15),
+        (int16_t)t40_2);
+    uint16x8_t pixels7_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    uint16x8_t pixels7_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
+    int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_15)),
+        (int16_t)t44_2);
+    int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_0_15),
+        (int16_t)t44_2);
+    int32x4_t t424_2 = vmlal_n_s16(t422_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_15)),
+        (int16_t)t44_2);
+    int32x4_t t424_3 = vmlal_high_n_s16(t422_3, vreinterpretq_s16_u16(pixels7_1_15),
+        (int16_t)t44_2);
+    uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
+    uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
+    uint16x8_t t428_0 = vminq_u16(value_sat_0_15, t5_0_2);
+    uint16x8_t t428_1 = vminq_u16(value_sat_1_15, t5_1_2);
+    int32_t t16_3 = (filter * 16) + my;
+    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
+    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
+    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
+    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
+    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
+    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
+    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
+    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
+    int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_0)), (int16_t)t18_3);
+    int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_0), (int16_t)t18_3);
+    int32x4_t t19_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_1)), (int16_t)t18_3);
+    int32x4_t t19_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_1), (int16_t)t18_3);
+    int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77_0)),
+        (int16_t)t20_3);
+    int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77_0), (int16_t)t20_3);
+    int32x4_t t22_2_2 = vmlal_n_s16(t19_2_2, vget_low_s16(vreinterpretq_s16_u16(t77_1)),
+        (int16_t)t20_3);
+    int32x4_t t22_3_2 = vmlal_high_n_s16(t19_3_2, vreinterpretq_s16_u16(t77_1), (int16_t)t20_3);
+    int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
+        (int16_t)t24_3);
+    int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104_0), (int16_t)t24_3);
+    int32x4_t t26_2_2 = vmlal_n_s16(t22_2_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
+        (int16_t)t24_3);
+    int32x4_t t26_3_2 = vmlal_high_n_s16(t22_3_2, vreinterpretq_s16_u16(t104_1), (int16_t)t24_3);
+    uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131_0),
+        (uint16_t)t28_3);
+    uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131_0, (uint16_t)t28_3);
+    uint32x4_t t30_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2_2), vget_low_u16(t131_1),
+        (uint16_t)t28_3);
+    uint32x4_t t30_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3_2), t131_1, (uint16_t)t28_3);
+    uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158_0), (uint16_t)t32_3);
+    uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158_0, (uint16_t)t32_3);
+    uint32x4_t t34_2_2 = vmlal_n_u16(t30_2_2, vget_low_u16(t158_1), (uint16_t)t32_3);
+    uint32x4_t t34_3_2 = vmlal_high_n_u16(t30_3_2, t158_1, (uint16_t)t32_3);
+    int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t36_3);
+    int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2),
+        vreinterpretq_s16_u16(t185_0), (int16_t)t36_3);
+    int32x4_t t38_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t36_3);
+    int32x4_t t38_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3_2),
+        vreinterpretq_s16_u16(t185_1), (int16_t)t36_3);
+    int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        (int16_t)t40_3);
+    int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212_0), (int16_t)t40_3);
+    int32x4_t t42_2_2 = vmlal_n_s16(t38_2_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        (int16_t)t40_3);
+    int32x4_t t42_3_2 = vmlal_high_n_s16(t38_3_2, vreinterpretq_s16_u16(t212_1), (int16_t)t40_3);
+    int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        (int16_t)t44_3);
+    int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t44_3);
+    int32x4_t t46_2_2 = vmlal_n_s16(t42_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        (int16_t)t44_3);
+    int32x4_t t46_3_2 = vmlal_high_n_s16(t42_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
+    uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
+    uint16x8_t t5_0_3 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_3 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0 = vminq_u16(value_sat_0_16, t5_0_3);
+    uint16x8_t out_1 = vminq_u16(value_sat_1_16, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst))[0], out_0);
+    vst1q_u16(&((uint16_t *)(dst))[8], out_1);
+    int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_0)), (int16_t)t18_3);
+    int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_0), (int16_t)t18_3);
+    int32x4_t t52_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_1)), (int16_t)t18_3);
+    int32x4_t t52_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_1), (int16_t)t18_3);
+    int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
+        (int16_t)t20_3);
+    int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(t104_0), (int16_t)t20_3);
+    int32x4_t t54_2 = vmlal_n_s16(t52_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
+        (int16_t)t20_3);
+    int32x4_t t54_3 = vmlal_high_n_s16(t52_3, vreinterpretq_s16_u16(t104_1), (int16_t)t20_3);
+    int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)),
+        (int16_t)t24_3);
+    int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(t131_0), (int16_t)t24_3);
+    int32x4_t t56_2 = vmlal_n_s16(t54_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)),
+        (int16_t)t24_3);
+    int32x4_t t56_3 = vmlal_high_n_s16(t54_3, vreinterpretq_s16_u16(t131_1), (int16_t)t24_3);
+    uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158_0),
+        (uint16_t)t28_3);
+    uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), t158_0, (uint16_t)t28_3);
+    uint32x4_t t58_2 = vmlal_n_u16(vreinterpretq_u32_s32(t56_2), vget_low_u16(t158_1),
+        (uint16_t)t28_3);
+    uint32x4_t t58_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_3), t158_1, (uint16_t)t28_3);
+    uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(t185_0), (uint16_t)t32_3);
+    uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, t185_0, (uint16_t)t32_3);
+    uint32x4_t t60_2 = vmlal_n_u16(t58_2, vget_low_u16(t185_1), (uint16_t)t32_3);
+    uint32x4_t t60_3 = vmlal_high_n_u16(t58_3, t185_1, (uint16_t)t32_3);
+    int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
+        vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t36_3);
+    int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(t212_0),
+        (int16_t)t36_3);
+    int32x4_t t62_2 = vmlal_n_s16(vreinterpretq_s32_u32(t60_2),
+        vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t36_3);
+    int32x4_t t62_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_3), vreinterpretq_s16_u16(t212_1),
+        (int16_t)t36_3);
+    int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        (int16_t)t40_3);
+    int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(t239_0), (int16_t)t40_3);
+    int32x4_t t64_2 = vmlal_n_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        (int16_t)t40_3);
+    int32x4_t t64_3 = vmlal_high_n_s16(t62_3, vreinterpretq_s16_u16(t239_1), (int16_t)t40_3);
+    int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        (int16_t)t44_3);
+    int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(t266_0), (int16_t)t44_3);
+    int32x4_t t66_2 = vmlal_n_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        (int16_t)t44_3);
+    int32x4_t t66_3 = vmlal_high_n_s16(t64_3, vreinterpretq_s16_u16(t266_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
+    uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_2, t66_3, 7);
+    uint16x8_t out_0_2 = vminq_u16(value_sat_0_17, t5_0_3);
+    uint16x8_t out_1_2 = vminq_u16(value_sat_1_17, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
+    vst1q_u16(&((uint16_t *)(dst_row1))[8], out_1_2);
+    int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_0)), (int16_t)t18_3);
+    int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_0), (int16_t)t18_3);
+    int32x4_t t72_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_1)), (int16_t)t18_3);
+    int32x4_t t72_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_1), (int16_t)t18_3);
+    int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)),
+        (int16_t)t20_3);
+    int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(t131_0), (int16_t)t20_3);
+    int32x4_t t74_2 = vmlal_n_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)),
+        (int16_t)t20_3);
+    int32x4_t t74_3 = vmlal_high_n_s16(t72_3, vreinterpretq_s16_u16(t131_1), (int16_t)t20_3);
+    int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)),
+        (int16_t)t24_3);
+    int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(t158_0), (int16_t)t24_3);
+    int32x4_t t76_2 = vmlal_n_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)),
+        (int16_t)t24_3);
+    int32x4_t t76_3 = vmlal_high_n_s16(t74_3, vreinterpretq_s16_u16(t158_1), (int16_t)t24_3);
+    uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185_0),
+        (uint16_t)t28_3);
+    uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), t185_0, (uint16_t)t28_3);
+    uint32x4_t t78_2 = vmlal_n_u16(vreinterpretq_u32_s32(t76_2), vget_low_u16(t185_1),
+        (uint16_t)t28_3);
+    uint32x4_t t78_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_3), t185_1, (uint16_t)t28_3);
+    uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(t212_0), (uint16_t)t32_3);
+    uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, t212_0, (uint16_t)t32_3);
+    uint32x4_t t80_2 = vmlal_n_u16(t78_2, vget_low_u16(t212_1), (uint16_t)t32_3);
+    uint32x4_t t80_3 = vmlal_high_n_u16(t78_3, t212_1, (uint16_t)t32_3);
+    int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
+        vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t36_3);
+    int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(t239_0),
+        (int16_t)t36_3);
+    int32x4_t t82_2 = vmlal_n_s16(vreinterpretq_s32_u32(t80_2),
+        vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t36_3);
+    int32x4_t t82_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_3), vreinterpretq_s16_u16(t239_1),
+        (int16_t)t36_3);
+    int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        (int16_t)t40_3);
+    int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(t266_0), (int16_t)t40_3);
+    int32x4_t t84_2 = vmlal_n_s16(t82_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        (int16_t)t40_3);
+    int32x4_t t84_3 = vmlal_high_n_s16(t82_3, vreinterpretq_s16_u16(t266_1), (int16_t)t40_3);
+    int32x4_t t86_0_2 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        (int16_t)t44_3);
+    int32x4_t t86_1_2 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(t293_0), (int16_t)t44_3);
+    int32x4_t t86_2_2 = vmlal_n_s16(t84_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        (int16_t)t44_3);
+    int32x4_t t86_3_2 = vmlal_high_n_s16(t84_3, vreinterpretq_s16_u16(t293_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
+    uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_2_2, t86_3_2, 7);
+    uint16x8_t out_0_3 = vminq_u16(value_sat_0_18, t5_0_3);
+    uint16x8_t out_1_3 = vminq_u16(value_sat_1_18, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
+    vst1q_u16(&((uint16_t *)(dst_row2))[8], out_1_3);
+    int32x4_t t92_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_0)), (int16_t)t18_3);
+    int32x4_t t92_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_0), (int16_t)t18_3);
+    int32x4_t t92_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_1)), (int16_t)t18_3);
+    int32x4_t t92_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_1), (int16_t)t18_3);
+    int32x4_t t94_0_2 = vmlal_n_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158_0)),
+        (int16_t)t20_3);
+    int32x4_t t94_1_2 = vmlal_high_n_s16(t92_1_2, vreinterpretq_s16_u16(t158_0), (int16_t)t20_3);
+    int32x4_t t94_2_2 = vmlal_n_s16(t92_2_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)),
+        (int16_t)t20_3);
+    int32x4_t t94_3_2 = vmlal_high_n_s16(t92_3_2, vreinterpretq_s16_u16(t158_1), (int16_t)t20_3);
+    int32x4_t t96_0_2 = vmlal_n_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
+        (int16_t)t24_3);
+    int32x4_t t96_1_2 = vmlal_high_n_s16(t94_1_2, vreinterpretq_s16_u16(t185_0), (int16_t)t24_3);
+    int32x4_t t96_2_2 = vmlal_n_s16(t94_2_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
+        (int16_t)t24_3);
+    int32x4_t t96_3_2 = vmlal_high_n_s16(t94_3_2, vreinterpretq_s16_u16(t185_1), (int16_t)t24_3);
+    uint32x4_t t98_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212_0),
+        (uint16_t)t28_3);
+    uint32x4_t t98_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1_2), t212_0, (uint16_t)t28_3);
+    uint32x4_t t98_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_2_2), vget_low_u16(t212_1),
+        (uint16_t)t28_3);
+    uint32x4_t t98_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_3_2), t212_1, (uint16_t)t28_3);
+    uint32x4_t t100_0_2 = vmlal_n_u16(t98_0_2, vget_low_u16(t239_0), (uint16_t)t32_3);
+    uint32x4_t t100_1_2 = vmlal_high_n_u16(t98_1_2, t239_0, (uint16_t)t32_3);
+    uint32x4_t t100_2_2 = vmlal_n_u16(t98_2_2, vget_low_u16(t239_1), (uint16_t)t32_3);
+    uint32x4_t t100_3_2 = vmlal_high_n_u16(t98_3_2, t239_1, (uint16_t)t32_3);
+    int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t266_0)), (int16_t)t36_3);
+    int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1_2),
+        vreinterpretq_s16_u16(t266_0), (int16_t)t36_3);
+    int32x4_t t102_2 = vmlal_n_s16(vreinterpretq_s32_u32(t100_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t266_1)), (int16_t)t36_3);
+    int32x4_t t102_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_3_2),
+        vreinterpretq_s16_u16(t266_1), (int16_t)t36_3);
+    int32x4_t t104_0_2 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        (int16_t)t40_3);
+    int32x4_t t104_1_2 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(t293_0), (int16_t)t40_3);
+    int32x4_t t104_2 = vmlal_n_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        (int16_t)t40_3);
+    int32x4_t t104_3 = vmlal_high_n_s16(t102_3, vreinterpretq_s16_u16(t293_1), (int16_t)t40_3);
+    int32x4_t t106_0 = vmlal_n_s16(t104_0_2, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
+        (int16_t)t44_3);
+    int32x4_t t106_1 = vmlal_high_n_s16(t104_1_2, vreinterpretq_s16_u16(t320_0), (int16_t)t44_3);
+    int32x4_t t106_2 = vmlal_n_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
+        (int16_t)t44_3);
+    int32x4_t t106_3 = vmlal_high_n_s16(t104_3, vreinterpretq_s16_u16(t320_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
+    uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_2, t106_3, 7);
+    uint16x8_t out_0_4 = vminq_u16(value_sat_0_19, t5_0_3);
+    uint16x8_t out_1_4 = vminq_u16(value_sat_1_19, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
+    vst1q_u16(&((uint16_t *)(dst_row3))[8], out_1_4);
+    int32x4_t t112_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_0)), (int16_t)t18_3);
+    int32x4_t t112_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_0), (int16_t)t18_3);
+    int32x4_t t112_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_1)), (int16_t)t18_3);
+    int32x4_t t112_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_1), (int16_t)t18_3);
+    int32x4_t t114_0 = vmlal_n_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
+        (int16_t)t20_3);
+    int32x4_t t114_1 = vmlal_high_n_s16(t112_1, vreinterpretq_s16_u16(t185_0), (int16_t)t20_3);
+    int32x4_t t114_2 = vmlal_n_s16(t112_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
+        (int16_t)t20_3);
+    int32x4_t t114_3 = vmlal_high_n_s16(t112_3, vreinterpretq_s16_u16(t185_1), (int16_t)t20_3);
+    int32x4_t t116_0 = vmlal_n_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        (int16_t)t24_3);
+    int32x4_t t116_1 = vmlal_high_n_s16(t114_1, vreinterpretq_s16_u16(t212_0), (int16_t)t24_3);
+    int32x4_t t116_2 = vmlal_n_s16(t114_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        (int16_t)t24_3);
+    int32x4_t t116_3 = vmlal_high_n_s16(t114_3, vreinterpretq_s16_u16(t212_1), (int16_t)t24_3);
+    uint32x4_t t118_0 = vmlal_n_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(t239_0),
+        (uint16_t)t28_3);
+    uint32x4_t t118_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_1), t239_0, (uint16_t)t28_3);
+    uint32x4_t t118_2 = vmlal_n_u16(vreinterpretq_u32_s32(t116_2), vget_low_u16(t239_1),
+        (uint16_t)t28_3);
+    uint32x4_t t118_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_3), t239_1, (uint16_t)t28_3);
+    uint32x4_t t120_0 = vmlal_n_u16(t118_0, vget_low_u16(t266_0), (uint16_t)t32_3);
+    uint32x4_t t120_1 = vmlal_high_n_u16(t118_1, t266_0, (uint16_t)t32_3);
+    uint32x4_t t120_2 = vmlal_n_u16(t118_2, vget_low_u16(t266_1), (uint16_t)t32_3);
+    uint32x4_t t120_3 = vmlal_high_n_u16(t118_3, t266_1, (uint16_t)t32_3);
+    int32x4_t t122_0 = vmlal_n_s16(vreinterpretq_s32_u32(t120_0),
+        vget_low_s16(vreinterpretq_s16_u16(t293_0)), (int16_t)t36_3);
+    int32x4_t t122_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_1),
+        vreinterpretq_s16_u16(t293_0), (int16_t)t36_3);
+    int32x4_t t122_2 = vmlal_n_s16(vreinterpretq_s32_u32(t120_2),
+        vget_low_s16(vreinterpretq_s16_u16(t293_1)), (int16_t)t36_3);
+    int32x4_t t122_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_3),
+        vreinterpretq_s16_u16(t293_1), (int16_t)t36_3);
+    int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
+        (int16_t)t40_3);
+    int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(t320_0), (int16_t)t40_3);
+    int32x4_t t124_2 = vmlal_n_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
+        (int16_t)t40_3);
+    int32x4_t t124_3 = vmlal_high_n_s16(t122_3, vreinterpretq_s16_u16(t320_1), (int16_t)t40_3);
+    int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
+        (int16_t)t44_3);
+    int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t347_0), (int16_t)t44_3);
+    int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
+        (int16_t)t44_3);
+    int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(t347_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
+    uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_2, t126_3, 7);
+    uint16x8_t out_0_5 = vminq_u16(value_sat_0_20, t5_0_3);
+    uint16x8_t out_1_5 = vminq_u16(value_sat_1_20, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
+    vst1q_u16(&((uint16_t *)(dst_row4))[8], out_1_5);
+    int32x4_t t132_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t18_3);
+    int32x4_t t132_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_0), (int16_t)t18_3);
+    int32x4_t t132_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t18_3);
+    int32x4_t t132_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_1), (int16_t)t18_3);
+    int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        (int16_t)t20_3);
+    int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(t212_0), (int16_t)t20_3);
+    int32x4_t t134_2 = vmlal_n_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        (int16_t)t20_3);
+    int32x4_t t134_3 = vmlal_high_n_s16(t132_3, vreinterpretq_s16_u16(t212_1), (int16_t)t20_3);
+    int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        (int16_t)t24_3);
+    int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t239_0), (int16_t)t24_3);
+    int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        (int16_t)t24_3);
+    int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(t239_1), (int16_t)t24_3);
+    uint32x4_t t138_0 = vmlal_n_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(t266_0),
+        (uint16_t)t28_3);
+    uint32x4_t t138_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_1), t266_0, (uint16_t)t28_3);
+    uint32x4_t t138_2 = vmlal_n_u16(vreinterpretq_u32_s32(t136_2), vget_low_u16(t266_1),
+        (uint16_t)t28_3);
+    uint32x4_t t138_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_3), t266_1, (uint16_t)t28_3);
+    uint32x4_t t140_0_2 = vmlal_n_u16(t138_0, vget_low_u16(t293_0), (uint16_t)t32_3);
+    uint32x4_t t140_1_2 = vmlal_high_n_u16(t138_1, t293_0, (uint16_t)t32_3);
+    uint32x4_t t140_2_2 = vmlal_n_u16(t138_2, vget_low_u16(t293_1), (uint16_t)t32_3);
+    uint32x4_t t140_3_2 = vmlal_high_n_u16(t138_3, t293_1, (uint16_t)t32_3);
+    int32x4_t t142_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t320_0)), (int16_t)t36_3);
+    int32x4_t t142_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_1_2),
+        vreinterpretq_s16_u16(t320_0), (int16_t)t36_3);
+    int32x4_t t142_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t320_1)), (int16_t)t36_3);
+    int32x4_t t142_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_3_2),
+        vreinterpretq_s16_u16(t320_1), (int16_t)t36_3);
+    int32x4_t t144_0_2 = vmlal_n_s16(t142_0_2, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
+        (int16_t)t40_3);
+    int32x4_t t144_1_2 = vmlal_high_n_s16(t142_1_2, vreinterpretq_s16_u16(t347_0), (int16_t)t40_3);
+    int32x4_t t144_2_2 = vmlal_n_s16(t142_2_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
+        (int16_t)t40_3);
+    int32x4_t t144_3_2 = vmlal_high_n_s16(t142_3_2, vreinterpretq_s16_u16(t347_1), (int16_t)t40_3);
+    int32x4_t t146_0_2 = vmlal_n_s16(t144_0_2, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
+        (int16_t)t44_3);
+    int32x4_t t146_1_2 = vmlal_high_n_s16(t144_1_2, vreinterpretq_s16_u16(t374_0), (int16_t)t44_3);
+    int32x4_t t146_2_2 = vmlal_n_s16(t144_2_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
+        (int16_t)t44_3);
+    int32x4_t t146_3_2 = vmlal_high_n_s16(t144_3_2, vreinterpretq_s16_u16(t374_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0_2, t146_1_2, 7);
+    uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_2_2, t146_3_2, 7);
+    uint16x8_t out_0_6 = vminq_u16(value_sat_0_21, t5_0_3);
+    uint16x8_t out_1_6 = vminq_u16(value_sat_1_21, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
+    vst1q_u16(&((uint16_t *)(dst_row5))[8], out_1_6);
+    int32x4_t t152_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t18_3);
+    int32x4_t t152_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_0), (int16_t)t18_3);
+    int32x4_t t152_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t18_3);
+    int32x4_t t152_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_1), (int16_t)t18_3);
+    int32x4_t t154_0_2 = vmlal_n_s16(t152_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        (int16_t)t20_3);
+    int32x4_t t154_1_2 = vmlal_high_n_s16(t152_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t20_3);
+    int32x4_t t154_2_2 = vmlal_n_s16(t152_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        (int16_t)t20_3);
+    int32x4_t t154_3_2 = vmlal_high_n_s16(t152_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t20_3);
+    int32x4_t t156_0 = vmlal_n_s16(t154_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        (int16_t)t24_3);
+    int32x4_t t156_1 = vmlal_high_n_s16(t154_1_2, vreinterpretq_s16_u16(t266_0), (int16_t)t24_3);
+    int32x4_t t156_2 = vmlal_n_s16(t154_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        (int16_t)t24_3);
+    int32x4_t t156_3 = vmlal_high_n_s16(t154_3_2, vreinterpretq_s16_u16(t266_1), (int16_t)t24_3);
+    uint32x4_t t158_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(t293_0),
+        (uint16_t)t28_3);
+    uint32x4_t t158_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), t293_0, (uint16_t)t28_3);
+    uint32x4_t t158_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(t293_1),
+        (uint16_t)t28_3);
+    uint32x4_t t158_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_3), t293_1, (uint16_t)t28_3);
+    uint32x4_t t160_0 = vmlal_n_u16(t158_0_2, vget_low_u16(t320_0), (uint16_t)t32_3);
+    uint32x4_t t160_1 = vmlal_high_n_u16(t158_1_2, t320_0, (uint16_t)t32_3);
+    uint32x4_t t160_2 = vmlal_n_u16(t158_2, vget_low_u16(t320_1), (uint16_t)t32_3);
+    uint32x4_t t160_3 = vmlal_high_n_u16(t158_3, t320_1, (uint16_t)t32_3);
+    int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
+        vget_low_s16(vreinterpretq_s16_u16(t347_0)), (int16_t)t36_3);
+    int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1),
+        vreinterpretq_s16_u16(t347_0), (int16_t)t36_3);
+    int32x4_t t162_2 = vmlal_n_s16(vreinterpretq_s32_u32(t160_2),
+        vget_low_s16(vreinterpretq_s16_u16(t347_1)), (int16_t)t36_3);
+    int32x4_t t162_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_3),
+        vreinterpretq_s16_u16(t347_1), (int16_t)t36_3);
+    int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
+        (int16_t)t40_3);
+    int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(t374_0), (int16_t)t40_3);
+    int32x4_t t164_2 = vmlal_n_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
+        (int16_t)t40_3);
+    int32x4_t t164_3 = vmlal_high_n_s16(t162_3, vreinterpretq_s16_u16(t374_1), (int16_t)t40_3);
+    int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
+        (int16_t)t44_3);
+    int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(t401_0), (int16_t)t44_3);
+    int32x4_t t166_2 = vmlal_n_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
+        (int16_t)t44_3);
+    int32x4_t t166_3 = vmlal_high_n_s16(t164_3, vreinterpretq_s16_u16(t401_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
+    uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_2, t166_3, 7);
+    uint16x8_t out_0_7 = vminq_u16(value_sat_0_22, t5_0_3);
+    uint16x8_t out_1_7 = vminq_u16(value_sat_1_22, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
+    vst1q_u16(&((uint16_t *)(dst_row6))[8], out_1_7);
+    int32x4_t t172_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t18_3);
+    int32x4_t t172_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_0), (int16_t)t18_3);
+    int32x4_t t172_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t18_3);
+    int32x4_t t172_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_1), (int16_t)t18_3);
+    int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        (int16_t)t20_3);
+    int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266_0), (int16_t)t20_3);
+    int32x4_t t174_2 = vmlal_n_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        (int16_t)t20_3);
+    int32x4_t t174_3 = vmlal_high_n_s16(t172_3, vreinterpretq_s16_u16(t266_1), (int16_t)t20_3);
+    int32x4_t t176_0 = vmlal_n_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        (int16_t)t24_3);
+    int32x4_t t176_1 = vmlal_high_n_s16(t174_1, vreinterpretq_s16_u16(t293_0), (int16_t)t24_3);
+    int32x4_t t176_2 = vmlal_n_s16(t174_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        (int16_t)t24_3);
+    int32x4_t t176_3 = vmlal_high_n_s16(t174_3, vreinterpretq_s16_u16(t293_1), (int16_t)t24_3);
+    uint32x4_t t178_0 = vmlal_n_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(t320_0),
+        (uint16_t)t28_3);
+    uint32x4_t t178_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_1), t320_0, (uint16_t)t28_3);
+    uint32x4_t t178_2 = vmlal_n_u16(vreinterpretq_u32_s32(t176_2), vget_low_u16(t320_1),
+        (uint16_t)t28_3);
+    uint32x4_t t178_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_3), t320_1, (uint16_t)t28_3);
+    uint32x4_t t180_0 = vmlal_n_u16(t178_0, vget_low_u16(t347_0), (uint16_t)t32_3);
+    uint32x4_t t180_1 = vmlal_high_n_u16(t178_1, t347_0, (uint16_t)t32_3);
+    uint32x4_t t180_2 = vmlal_n_u16(t178_2, vget_low_u16(t347_1), (uint16_t)t32_3);
+    uint32x4_t t180_3 = vmlal_high_n_u16(t178_3, t347_1, (uint16_t)t32_3);
+    int32x4_t t182_0 = vmlal_n_s16(vreinterpretq_s32_u32(t180_0),
+        vget_low_s16(vreinterpretq_s16_u16(t374_0)), (int16_t)t36_3);
+    int32x4_t t182_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_1),
+        vreinterpretq_s16_u16(t374_0), (int16_t)t36_3);
+    int32x4_t t182_2 = vmlal_n_s16(vreinterpretq_s32_u32(t180_2),
+        vget_low_s16(vreinterpretq_s16_u16(t374_1)), (int16_t)t36_3);
+    int32x4_t t182_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_3),
+        vreinterpretq_s16_u16(t374_1), (int16_t)t36_3);
+    int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
+        (int16_t)t40_3);
+    int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401_0), (int16_t)t40_3);
+    int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
+        (int16_t)t40_3);
+    int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(t401_1), (int16_t)t40_3);
+    int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(t428_0)),
+        (int16_t)t44_3);
+    int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(t428_0), (int16_t)t44_3);
+    int32x4_t t186_2 = vmlal_n_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(t428_1)),
+        (int16_t)t44_3);
+    int32x4_t t186_3 = vmlal_high_n_s16(t184_3, vreinterpretq_s16_u16(t428_1), (int16_t)t44_3);
+    uint16x8_t value_sat_0_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
+    uint16x8_t value_sat_1_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_2, t186_3, 7);
+    uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_3);
+    uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_3);
+    vst1q_u16(&((uint16_t *)(dst_row7))[0], out_0_8);
+    vst1q_u16(&((uint16_t *)(dst_row7))[8], out_1_8);
+    t50_0 = t266_0;
+    t50_1 = t266_1;
+    t77_0 = t293_0;
+    t77_1 = t293_1;
+    t104_0 = t320_0;
+    t104_1 = t320_1;
+    t131_0 = t347_0;
+    t131_1 = t347_1;
+    t158_0 = t374_0;
+    t158_1 = t374_1;
+    t185_0 = t401_0;
+    t185_1 = t401_1;
+    t212_0 = t428_0;
+    t212_1 = t428_1;
+    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+    src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);
+  }
+}
+
+static inline void one_item_vp9_mc_16hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits) {
+  all_items_vp9_mc_16hv_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my, bits, 1);
 }
 
 void daedalus_item_vp9_mc_16hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
@@ -1554,11 +1686,8 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16hv_high__neon_rows8(uint16_t *dst,
 DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16hv_high__neon_rows8(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
     int32_t my, int32_t bits, size_t n_pieces) {
-  for (; n_pieces > 0; n_pieces--) {
-    one_item_vp9_mc_16hv_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);
-  }
+  all_items_vp9_mc_16hv_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my, bits,
+      n_pieces);
 }
 
 void daedalus_vp9_mc_16hv_high__neon_rows8(const daedalus_buffer *buffers, const void *all_meta,

@@ -82,32 +82,17 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash d48e5e6d29053f36
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash a971f6e05f797a10
  */
-static inline void one_panel_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
+static inline void panel_of_all_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces) {
   const uint8_t *const src_row1 = src + src_stride;
   const uint8_t *const src_row2 = src_row1 + src_stride;
   const uint8_t *const src_row3 = src_row2 + src_stride;
-  const uint8_t *const src_row4 = src_row3 + src_stride;
-  const uint8_t *const src_row5 = src_row4 + src_stride;
-  const uint8_t *const src_row6 = src_row5 + src_stride;
-  const uint8_t *const src_row7 = src_row6 + src_stride;
-  const uint8_t *const src_row8 = src_row7 + src_stride;
-  const uint8_t *const src_row9 = src_row8 + src_stride;
-  const uint8_t *const src_row10 = src_row9 + src_stride;
-  const uint8_t *const src_row11 = src_row10 + src_stride;
   const uint8_t *const src_above1 = src - src_stride;
   const uint8_t *const src_above2 = src_above1 - src_stride;
   const uint8_t *const src_above3 = src_above2 - src_stride;
-  uint8_t *const dst_row1 = dst + dst_stride;
-  uint8_t *const dst_row2 = dst_row1 + dst_stride;
-  uint8_t *const dst_row3 = dst_row2 + dst_stride;
-  uint8_t *const dst_row4 = dst_row3 + dst_stride;
-  uint8_t *const dst_row5 = dst_row4 + dst_stride;
-  uint8_t *const dst_row6 = dst_row5 + dst_stride;
-  uint8_t *const dst_row7 = dst_row6 + dst_stride;
-  /* stage 1 of 2: x = 0..15; writes mid */
   int32_t t12 = (filter * 16) + mx;
   int32x4_t dot_start = vdupq_n_s32(16384);
   static const uint8_t places[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -234,377 +219,444 @@ static inline void one_panel_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdif
   int16x8_t t80_0 = vrshrn_high_n_s32(vrshrn_n_s32(t79_0, 7), t79_1, 7);
   int16x8_t t80_1 = vrshrn_high_n_s32(vrshrn_n_s32(t79_2, 7), t79_3, 7);
   uint8x16_t t80_sat = vqmovun_high_s16(vqmovun_s16(t80_0), t80_1);
-  const daedalus_window window_15 = daedalus_signed_window(&src_row4[-3], &src_row4[4], sign_bits);
-  int8x16_t fours_43 = daedalus_lookup(window_15, order);
-  int8x16_t fours_44 = daedalus_lookup(window_15, order_2);
-  int8x16_t fours_45 = daedalus_lookup(window_15, order_3);
-  int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_43, taps, 0), fours_44, taps, 1);
-  int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_44, taps, 0), fours_45, taps, 1);
-  const daedalus_window window_16 = daedalus_signed_window(&src_row4[5], &src_row4[12], sign_bits);
-  int8x16_t fours_46 = daedalus_lookup(window_16, order);
-  int8x16_t fours_47 = daedalus_lookup(window_16, order_2);
-  int8x16_t fours_48 = daedalus_lookup(window_16, order_3);
-  int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_46, taps, 0), fours_47, taps, 1);
-  int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_47, taps, 0), fours_48, taps, 1);
-  int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
-  int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
-  uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
-  const daedalus_window window_17 = daedalus_signed_window(&src_row5[-3], &src_row5[4], sign_bits);
-  int8x16_t fours_49 = daedalus_lookup(window_17, order);
-  int8x16_t fours_50 = daedalus_lookup(window_17, order_2);
-  int8x16_t fours_51 = daedalus_lookup(window_17, order_3);
-  int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_49, taps, 0), fours_50, taps,
-      1);
-  int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_50, taps, 0), fours_51, taps,
-      1);
-  const daedalus_window window_18 = daedalus_signed_window(&src_row5[5], &src_row5[12], sign_bits);
-  int8x16_t fours_52 = daedalus_lookup(window_18, order);
-  int8x16_t fours_53 = daedalus_lookup(window_18, order_2);
-  int8x16_t fours_54 = daedalus_lookup(window_18, order_3);
-  int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_52, taps, 0), fours_53, taps,
-      1);
-  int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_53, taps, 0), fours_54, taps,
-      1);
-  int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
-  int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
-  uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
-  const daedalus_window window_19 = daedalus_signed_window(&src_row6[-3], &src_row6[4], sign_bits);
-  int8x16_t fours_55 = daedalus_lookup(window_19, order);
-  int8x16_t fours_56 = daedalus_lookup(window_19, order_2);
-  int8x16_t fours_57 = daedalus_lookup(window_19, order_3);
-  int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_55, taps, 0), fours_56, taps,
-      1);
-  int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_56, taps, 0), fours_57, taps,
-      1);
-  const daedalus_window window_20 = daedalus_signed_window(&src_row6[5], &src_row6[12], sign_bits);
-  int8x16_t fours_58 = daedalus_lookup(window_20, order);
-  int8x16_t fours_59 = daedalus_lookup(window_20, order_2);
-  int8x16_t fours_60 = daedalus_lookup(window_20, order_3);
-  int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_58, taps, 0), fours_59, taps,
-      1);
-  int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_59, taps, 0), fours_60, taps,
-      1);
-  int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
-  int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
-  uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
-  const daedalus_window window_21 = daedalus_signed_window(&src_row7[-3], &src_row7[4], sign_bits);
-  int8x16_t fours_61 = daedalus_lookup(window_21, order);
-  int8x16_t fours_62 = daedalus_lookup(window_21, order_2);
-  int8x16_t fours_63 = daedalus_lookup(window_21, order_3);
-  int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_61, taps, 0), fours_62, taps,
-      1);
-  int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_62, taps, 0), fours_63, taps,
-      1);
-  const daedalus_window window_22 = daedalus_signed_window(&src_row7[5], &src_row7[12], sign_bits);
-  int8x16_t fours_64 = daedalus_lookup(window_22, order);
-  int8x16_t fours_65 = daedalus_lookup(window_22, order_2);
-  int8x16_t fours_66 = daedalus_lookup(window_22, order_3);
-  int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_64, taps, 0), fours_65, taps,
-      1);
-  int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_65, taps, 0), fours_66, taps,
-      1);
-  int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
-  int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
-  uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
-  const daedalus_window window_23 = daedalus_signed_window(&src_row8[-3], &src_row8[4], sign_bits);
-  int8x16_t fours_67 = daedalus_lookup(window_23, order);
-  int8x16_t fours_68 = daedalus_lookup(window_23, order_2);
-  int8x16_t fours_69 = daedalus_lookup(window_23, order_3);
-  int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_67, taps, 0), fours_68, taps,
-      1);
-  int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_68, taps, 0), fours_69, taps,
-      1);
-  const daedalus_window window_24 = daedalus_signed_window(&src_row8[5], &src_row8[12], sign_bits);
-  int8x16_t fours_70 = daedalus_lookup(window_24, order);
-  int8x16_t fours_71 = daedalus_lookup(window_24, order_2);
-  int8x16_t fours_72 = daedalus_lookup(window_24, order_3);
-  int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_70, taps, 0), fours_71, taps,
-      1);
-  int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_71, taps, 0), fours_72, taps,
-      1);
-  int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
-  int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
-  uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
-  const daedalus_window window_25 = daedalus_signed_window(&src_row9[-3], &src_row9[4], sign_bits);
-  int8x16_t fours_73 = daedalus_lookup(window_25, order);
-  int8x16_t fours_74 = daedalus_lookup(window_25, order_2);
-  int8x16_t fours_75 = daedalus_lookup(window_25, order_3);
-  int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_73, taps, 0), fours_74, taps,
-      1);
-  int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_74, taps, 0), fours_75, taps,
-      1);
-  const daedalus_window window_26 = daedalus_signed_window(&src_row9[5], &src_row9[12], sign_bits);
-  int8x16_t fours_76 = daedalus_lookup(window_26, order);
-  int8x16_t fours_77 = daedalus_lookup(window_26, order_2);
-  int8x16_t fours_78 = daedalus_lookup(window_26, order_3);
-  int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_76, taps, 0), fours_77, taps,
-      1);
-  int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_77, taps, 0), fours_78, taps,
-      1);
-  int16x8_t t146_0 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
-  int16x8_t t146_1 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
-  uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0), t146_1);
-  const daedalus_window window_27 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
-      sign_bits);
-  int8x16_t fours_79 = daedalus_lookup(window_27, order);
-  int8x16_t fours_80 = daedalus_lookup(window_27, order_2);
-  int8x16_t fours_81 = daedalus_lookup(window_27, order_3);
-  int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_79, taps, 0), fours_80, taps,
-      1);
-  int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_80, taps, 0), fours_81, taps,
-      1);
-  const daedalus_window window_28 = daedalus_signed_window(&src_row10[5], &src_row10[12],
-      sign_bits);
-  int8x16_t fours_82 = daedalus_lookup(window_28, order);
-  int8x16_t fours_83 = daedalus_lookup(window_28, order_2);
-  int8x16_t fours_84 = daedalus_lookup(window_28, order_3);
-  int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_82, taps, 0), fours_83, taps,
-      1);
-  int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_83, taps, 0), fours_84, taps,
-      1);
-  int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
-  int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
-  uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
-  const daedalus_window window_29 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
-      sign_bits);
-  int8x16_t fours_85 = daedalus_lookup(window_29, order);
-  int8x16_t fours_86 = daedalus_lookup(window_29, order_2);
-  int8x16_t fours_87 = daedalus_lookup(window_29, order_3);
-  int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_85, taps, 0), fours_86, taps,
-      1);
-  int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_86, taps, 0), fours_87, taps,
-      1);
-  const daedalus_window window_30 = daedalus_signed_window(&src_row11[5], &src_row11[12],
-      sign_bits);
-  int8x16_t fours_88 = daedalus_lookup(window_30, order);
-  int8x16_t fours_89 = daedalus_lookup(window_30, order_2);
-  int8x16_t fours_90 = daedalus_lookup(window_30, order_3);
-  int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_88, taps, 0), fours_89, taps,
-      1);
-  int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start, fours_89, taps, 0), fours_90, taps,
-      1);
-  int16x8_t t168_0 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
-  int16x8_t t168_1 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
-  uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0), t168_1);
-  /* stage 2 of 2: x = 0..15; writes dst */
-  int32_t t12_2 = (filter * 16) + my;
-  uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  uint8x16_t t14 = vsubq_u8(t14_sat, k128);
-  uint8x16_t t16 = vsubq_u8(t25_sat, k128);
-  uint8x16_t t18 = vsubq_u8(t36_sat, k128);
-  uint8x16_t t20 = vsubq_u8(t47_sat, k128);
-  uint8x16_t t22 = vsubq_u8(t58_sat, k128);
-  uint8x16_t t24 = vsubq_u8(t69_sat, k128);
-  uint8x16_t t26 = vsubq_u8(t80_sat, k128);
-  uint8x16_t t28 = vsubq_u8(t91_sat, k128);
-  int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
-  int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
-  int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-  int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
-  int16x8_t t36_0_2 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
-  int16x8_t t36_1_2 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-  int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
-  int16x8_t t40_0 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
-  int16x8_t t40_1 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18), t38);
-  uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
-  int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-  uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
-  int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-  int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
-  int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
-  int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-  int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
-  int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
-  int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-  int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
-  int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
-  int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
-  int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
-  uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
-  uint8x16_t t65 = vld1q_u8(&dst[0]);
-  uint8x16_t t67 = vrhaddq_u8(t65, out);
-  vst1q_u8(&dst[0], t67);
-  uint8x16_t t69 = vsubq_u8(t102_sat, k128);
-  int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
-  int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
-  int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
-  int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18), t34);
-  int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
-  int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20), t38);
-  int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
-  int16x8_t t79_0_2 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t79_1_2 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
-  int16x8_t t81_0 = vmlal_s8(t79_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
-  int16x8_t t81_1 = vmlal_high_s8(t79_1_2, vreinterpretq_s8_u8(t26), t50);
-  int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
-  int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28), t54);
-  int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58));
-  int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58);
-  int8x16_t t87_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t85_0, 7), t85_1, 7);
-  uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128);
-  uint8x16_t t90 = vld1q_u8(&dst_row1[0]);
-  uint8x16_t t92 = vrhaddq_u8(t90, out_2);
-  vst1q_u8(&dst_row1[0], t92);
-  uint8x16_t t94 = vsubq_u8(t113_sat, k128);
-  int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
-  int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
-  int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
-  int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20), t34);
-  int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
-  int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22), t38);
-  int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
-  int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
-  int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
-  int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28), t50);
-  int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t54));
-  int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69), t54);
-  int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t58));
-  int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58);
-  int8x16_t t112_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t110_0, 7), t110_1, 7);
-  uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128);
-  uint8x16_t t115 = vld1q_u8(&dst_row2[0]);
-  uint8x16_t t117 = vrhaddq_u8(t115, out_3);
-  vst1q_u8(&dst_row2[0], t117);
-  uint8x16_t t119 = vsubq_u8(t124_sat, k128);
-  int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
-  int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
-  int16x8_t t123_0_2 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
-  int16x8_t t123_1_2 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22), t34);
-  int16x8_t t125_0 = vmlal_s8(t123_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
-  int16x8_t t125_1 = vmlal_high_s8(t123_1_2, vreinterpretq_s8_u8(t24), t38);
-  int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
-  int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
-  int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t50));
-  int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69), t50);
-  int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t54));
-  int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94), t54);
-  int16x8_t t135_0_2 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t58));
-  int16x8_t t135_1_2 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58);
-  int8x16_t t137_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t135_0_2, 7), t135_1_2, 7);
-  uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128);
-  uint8x16_t t140 = vld1q_u8(&dst_row3[0]);
-  uint8x16_t t142 = vrhaddq_u8(t140, out_4);
-  vst1q_u8(&dst_row3[0], t142);
-  uint8x16_t t144 = vsubq_u8(t135_sat, k128);
-  int16x8_t t146_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
-  int16x8_t t146_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
-  int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
-  int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t24), t34);
-  int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
-  int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26), t38);
-  int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
-  int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t46));
-  int16x8_t t156_0_2 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t50));
-  int16x8_t t156_1_2 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94), t50);
-  int16x8_t t158_0 = vmlal_s8(t156_0_2, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t54));
-  int16x8_t t158_1 = vmlal_high_s8(t156_1_2, vreinterpretq_s8_u8(t119), t54);
-  int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t58));
-  int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58);
-  int8x16_t t162_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t160_0, 7), t160_1, 7);
-  uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128);
-  uint8x16_t t165 = vld1q_u8(&dst_row4[0]);
-  uint8x16_t t167 = vrhaddq_u8(t165, out_5);
-  vst1q_u8(&dst_row4[0], t167);
-  uint8x16_t t169 = vsubq_u8(t146_sat, k128);
-  int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
-  int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
-  int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
-  int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26), t34);
-  int16x8_t t175_0 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
-  int16x8_t t175_1 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28), t38);
-  int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t42));
-  int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t46));
-  int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t50));
-  int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t119), t50);
-  int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t54));
-  int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t144), t54);
-  int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t58));
-  int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t58);
-  int8x16_t t187_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t185_0, 7), t185_1, 7);
-  uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128);
-  uint8x16_t t190 = vld1q_u8(&dst_row5[0]);
-  uint8x16_t t192 = vrhaddq_u8(t190, out_6);
-  vst1q_u8(&dst_row5[0], t192);
-  uint8x16_t t194 = vsubq_u8(t157_sat, k128);
-  int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
-  int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
-  int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
-  int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28), t34);
-  int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t38));
-  int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69), t38);
-  int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t42));
-  int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t46));
-  int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t50));
-  int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144), t50);
-  int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t54));
-  int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169), t54);
-  int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t58));
-  int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58);
-  int8x16_t t212_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t210_0, 7), t210_1, 7);
-  uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128);
-  uint8x16_t t215 = vld1q_u8(&dst_row6[0]);
-  uint8x16_t t217 = vrhaddq_u8(t215, out_7);
-  vst1q_u8(&dst_row6[0], t217);
-  uint8x16_t t219 = vsubq_u8(t168_sat, k128);
-  int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
-  int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
-  int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t34));
-  int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69), t34);
-  int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t38));
-  int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94), t38);
-  int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-      vget_low_s8(vreinterpretq_s8_u8(t42)));
-  int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t42));
-  int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
-      vget_low_s8(vreinterpretq_s8_u8(t46)));
-  int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144), vreinterpretq_s8_u8(t46));
-  int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t50));
-  int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169), t50);
-  int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t54));
-  int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194), t54);
-  int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)), vget_low_s8(t58));
-  int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58);
-  int8x16_t t237_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t235_0, 7), t235_1, 7);
-  uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128);
-  uint8x16_t t240 = vld1q_u8(&dst_row7[0]);
-  uint8x16_t t242 = vrhaddq_u8(t240, out_8);
-  vst1q_u8(&dst_row7[0], t242);
+  for (; n_pieces > 0; n_pieces--) {
+    const uint8_t *const src_row1 = src + src_stride;
+    const uint8_t *const src_row2 = src_row1 + src_stride;
+    const uint8_t *const src_row3 = src_row2 + src_stride;
+    const uint8_t *const src_row4 = src_row3 + src_stride;
+    const uint8_t *const src_row5 = src_row4 + src_stride;
+    const uint8_t *const src_row6 = src_row5 + src_stride;
+    const uint8_t *const src_row7 = src_row6 + src_stride;
+    const uint8_t *const src_row8 = src_row7 + src_stride;
+    const uint8_t *const src_row9 = src_row8 + src_stride;
+    const uint8_t *const src_row10 = src_row9 + src_stride;
+    const uint8_t *const src_row11 = src_row10 + src_stride;
+    uint8_t *const dst_row1 = dst + dst_stride;
+    uint8_t *const dst_row2 = dst_row1 + dst_stride;
+    uint8_t *const dst_row3 = dst_row2 + dst_stride;
+    uint8_t *const dst_row4 = dst_row3 + dst_stride;
+    uint8_t *const dst_row5 = dst_row4 + dst_stride;
+    uint8_t *const dst_row6 = dst_row5 + dst_stride;
+    uint8_t *const dst_row7 = dst_row6 + dst_stride;
+    int32_t t12_2 = (filter * 16) + mx;
+    int32x4_t dot_start_2 = vdupq_n_s32(16384);
+    static const uint8_t places_2[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_2 = daedalus_beside(places_2);
+    uint8x16_t sign_bits_2 = vld1q_u8(&places_at_2[0]);
+    uint8x16_t order_4 = vld1q_u8(&places_at_2[16]);
+    uint8x16_t order_5 = vld1q_u8(&places_at_2[32]);
+    uint8x16_t order_6 = vld1q_u8(&places_at_2[48]);
+    const daedalus_window window_15 = daedalus_signed_window(&src_row4[-3], &src_row4[4],
+        sign_bits_2);
+    int8x16_t fours_43 = daedalus_lookup(window_15, order_4);
+    int8x16_t fours_44 = daedalus_lookup(window_15, order_5);
+    int8x16_t fours_45 = daedalus_lookup(window_15, order_6);
+    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[t12_2 & 63]));
+    int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_43, taps_2, 0), fours_44,
+        taps_2, 1);
+    int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_44, taps_2, 0), fours_45,
+        taps_2, 1);
+    const daedalus_window window_16 = daedalus_signed_window(&src_row4[5], &src_row4[12],
+        sign_bits_2);
+    int8x16_t fours_46 = daedalus_lookup(window_16, order_4);
+    int8x16_t fours_47 = daedalus_lookup(window_16, order_5);
+    int8x16_t fours_48 = daedalus_lookup(window_16, order_6);
+    int32x4_t t90_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_46, taps_2, 0), fours_47,
+        taps_2, 1);
+    int32x4_t t90_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_47, taps_2, 0), fours_48,
+        taps_2, 1);
+    int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
+    int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
+    uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
+    const daedalus_window window_17 = daedalus_signed_window(&src_row5[-3], &src_row5[4],
+        sign_bits_2);
+    int8x16_t fours_49 = daedalus_lookup(window_17, order_4);
+    int8x16_t fours_50 = daedalus_lookup(window_17, order_5);
+    int8x16_t fours_51 = daedalus_lookup(window_17, order_6);
+    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_49, taps_2, 0), fours_50,
+        taps_2, 1);
+    int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_50, taps_2, 0), fours_51,
+        taps_2, 1);
+    const daedalus_window window_18 = daedalus_signed_window(&src_row5[5], &src_row5[12],
+        sign_bits_2);
+    int8x16_t fours_52 = daedalus_lookup(window_18, order_4);
+    int8x16_t fours_53 = daedalus_lookup(window_18, order_5);
+    int8x16_t fours_54 = daedalus_lookup(window_18, order_6);
+    int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_52, taps_2, 0), fours_53,
+        taps_2, 1);
+    int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_53, taps_2, 0), fours_54,
+        taps_2, 1);
+    int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
+    int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
+    uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
+    const daedalus_window window_19 = daedalus_signed_window(&src_row6[-3], &src_row6[4],
+        sign_bits_2);
+    int8x16_t fours_55 = daedalus_lookup(window_19, order_4);
+    int8x16_t fours_56 = daedalus_lookup(window_19, order_5);
+    int8x16_t fours_57 = daedalus_lookup(window_19, order_6);
+    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_55, taps_2, 0), fours_56,
+        taps_2, 1);
+    int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_56, taps_2, 0), fours_57,
+        taps_2, 1);
+    const daedalus_window window_20 = daedalus_signed_window(&src_row6[5], &src_row6[12],
+        sign_bits_2);
+    int8x16_t fours_58 = daedalus_lookup(window_20, order_4);
+    int8x16_t fours_59 = daedalus_lookup(window_20, order_5);
+    int8x16_t fours_60 = daedalus_lookup(window_20, order_6);
+    int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_58, taps_2, 0), fours_59,
+        taps_2, 1);
+    int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_59, taps_2, 0), fours_60,
+        taps_2, 1);
+    int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
+    int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
+    uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
+    const daedalus_window window_21 = daedalus_signed_window(&src_row7[-3], &src_row7[4],
+        sign_bits_2);
+    int8x16_t fours_61 = daedalus_lookup(window_21, order_4);
+    int8x16_t fours_62 = daedalus_lookup(window_21, order_5);
+    int8x16_t fours_63 = daedalus_lookup(window_21, order_6);
+    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_61, taps_2, 0), fours_62,
+        taps_2, 1);
+    int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_62, taps_2, 0), fours_63,
+        taps_2, 1);
+    const daedalus_window window_22 = daedalus_signed_window(&src_row7[5], &src_row7[12],
+        sign_bits_2);
+    int8x16_t fours_64 = daedalus_lookup(window_22, order_4);
+    int8x16_t fours_65 = daedalus_lookup(window_22, order_5);
+    int8x16_t fours_66 = daedalus_lookup(window_22, order_6);
+    int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_64, taps_2, 0), fours_65,
+        taps_2, 1);
+    int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_65, taps_2, 0), fours_66,
+        taps_2, 1);
+    int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
+    int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
+    uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
+    const daedalus_window window_23 = daedalus_signed_window(&src_row8[-3], &src_row8[4],
+        sign_bits_2);
+    int8x16_t fours_67 = daedalus_lookup(window_23, order_4);
+    int8x16_t fours_68 = daedalus_lookup(window_23, order_5);
+    int8x16_t fours_69 = daedalus_lookup(window_23, order_6);
+    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_67, taps_2, 0), fours_68,
+        taps_2, 1);
+    int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_68, taps_2, 0), fours_69,
+        taps_2, 1);
+    const daedalus_window window_24 = daedalus_signed_window(&src_row8[5], &src_row8[12],
+        sign_bits_2);
+    int8x16_t fours_70 = daedalus_lookup(window_24, order_4);
+    int8x16_t fours_71 = daedalus_lookup(window_24, order_5);
+    int8x16_t fours_72 = daedalus_lookup(window_24, order_6);
+    int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_70, taps_2, 0), fours_71,
+        taps_2, 1);
+    int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_71, taps_2, 0), fours_72,
+        taps_2, 1);
+    int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
+    int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
+    uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
+    const daedalus_window window_25 = daedalus_signed_window(&src_row9[-3], &src_row9[4],
+        sign_bits_2);
+    int8x16_t fours_73 = daedalus_lookup(window_25, order_4);
+    int8x16_t fours_74 = daedalus_lookup(window_25, order_5);
+    int8x16_t fours_75 = daedalus_lookup(window_25, order_6);
+    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_73, taps_2, 0), fours_74,
+        taps_2, 1);
+    int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_74, taps_2, 0), fours_75,
+        taps_2, 1);
+    const daedalus_window window_26 = daedalus_signed_window(&src_row9[5], &src_row9[12],
+        sign_bits_2);
+    int8x16_t fours_76 = daedalus_lookup(window_26, order_4);
+    int8x16_t fours_77 = daedalus_lookup(window_26, order_5);
+    int8x16_t fours_78 = daedalus_lookup(window_26, order_6);
+    int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_76, taps_2, 0), fours_77,
+        taps_2, 1);
+    int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_77, taps_2, 0), fours_78,
+        taps_2, 1);
+    int16x8_t t146_0 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
+    int16x8_t t146_1 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
+    uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0), t146_1);
+    const daedalus_window window_27 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
+        sign_bits_2);
+    int8x16_t fours_79 = daedalus_lookup(window_27, order_4);
+    int8x16_t fours_80 = daedalus_lookup(window_27, order_5);
+    int8x16_t fours_81 = daedalus_lookup(window_27, order_6);
+    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_79, taps_2, 0), fours_80,
+        taps_2, 1);
+    int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_80, taps_2, 0), fours_81,
+        taps_2, 1);
+    const daedalus_window window_28 = daedalus_signed_window(&src_row10[5], &src_row10[12],
+        sign_bits_2);
+    int8x16_t fours_82 = daedalus_lookup(window_28, order_4);
+    int8x16_t fours_83 = daedalus_lookup(window_28, order_5);
+    int8x16_t fours_84 = daedalus_lookup(window_28, order_6);
+    int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_82, taps_2, 0), fours_83,
+        taps_2, 1);
+    int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_83, taps_2, 0), fours_84,
+        taps_2, 1);
+    int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
+    int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
+    uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
+    const daedalus_window window_29 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
+        sign_bits_2);
+    int8x16_t fours_85 = daedalus_lookup(window_29, order_4);
+    int8x16_t fours_86 = daedalus_lookup(window_29, order_5);
+    int8x16_t fours_87 = daedalus_lookup(window_29, order_6);
+    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_85, taps_2, 0), fours_86,
+        taps_2, 1);
+    int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_86, taps_2, 0), fours_87,
+        taps_2, 1);
+    const daedalus_window window_30 = daedalus_signed_window(&src_row11[5], &src_row11[12],
+        sign_bits_2);
+    int8x16_t fours_88 = daedalus_lookup(window_30, order_4);
+    int8x16_t fours_89 = daedalus_lookup(window_30, order_5);
+    int8x16_t fours_90 = daedalus_lookup(window_30, order_6);
+    int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_88, taps_2, 0), fours_89,
+        taps_2, 1);
+    int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_89, taps_2, 0), fours_90,
+        taps_2, 1);
+    int16x8_t t168_0 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
+    int16x8_t t168_1 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
+    uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0), t168_1);
+    int32_t t12_3 = (filter * 16) + my;
+    uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t14 = vsubq_u8(t14_sat, k128);
+    uint8x16_t t16 = vsubq_u8(t25_sat, k128);
+    uint8x16_t t18 = vsubq_u8(t36_sat, k128);
+    uint8x16_t t20 = vsubq_u8(t47_sat, k128);
+    uint8x16_t t22 = vsubq_u8(t58_sat, k128);
+    uint8x16_t t24 = vsubq_u8(t69_sat, k128);
+    uint8x16_t t26 = vsubq_u8(t80_sat, k128);
+    uint8x16_t t28 = vsubq_u8(t91_sat, k128);
+    int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
+    int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
+    int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int16x8_t t36_0_2 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
+    int16x8_t t36_1_2 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
+    int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int16x8_t t40_0 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
+    int16x8_t t40_1 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18), t38);
+    uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
+    uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
+    int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
+    int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
+    int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
+    int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
+    int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
+    int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
+    int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
+    uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
+    uint8x16_t t65 = vld1q_u8(&dst[0]);
+    uint8x16_t t67 = vrhaddq_u8(t65, out);
+    vst1q_u8(&dst[0], t67);
+    uint8x16_t t69 = vsubq_u8(t102_sat, k128);
+    int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
+    int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
+    int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
+    int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18), t34);
+    int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
+    int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20), t38);
+    int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
+    int16x8_t t79_0_2 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t79_1_2 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
+    int16x8_t t81_0 = vmlal_s8(t79_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
+    int16x8_t t81_1 = vmlal_high_s8(t79_1_2, vreinterpretq_s8_u8(t26), t50);
+    int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
+    int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28), t54);
+    int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58));
+    int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58);
+    int8x16_t t87_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t85_0, 7), t85_1, 7);
+    uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128);
+    uint8x16_t t90 = vld1q_u8(&dst_row1[0]);
+    uint8x16_t t92 = vrhaddq_u8(t90, out_2);
+    vst1q_u8(&dst_row1[0], t92);
+    uint8x16_t t94 = vsubq_u8(t113_sat, k128);
+    int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
+    int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
+    int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
+    int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20), t34);
+    int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
+    int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22), t38);
+    int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
+    int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
+    int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
+    int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28), t50);
+    int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t54));
+    int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69), t54);
+    int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t58));
+    int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58);
+    int8x16_t t112_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t110_0, 7), t110_1, 7);
+    uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128);
+    uint8x16_t t115 = vld1q_u8(&dst_row2[0]);
+    uint8x16_t t117 = vrhaddq_u8(t115, out_3);
+    vst1q_u8(&dst_row2[0], t117);
+    uint8x16_t t119 = vsubq_u8(t124_sat, k128);
+    int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
+    int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
+    int16x8_t t123_0_2 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
+    int16x8_t t123_1_2 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22), t34);
+    int16x8_t t125_0 = vmlal_s8(t123_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
+    int16x8_t t125_1 = vmlal_high_s8(t123_1_2, vreinterpretq_s8_u8(t24), t38);
+    int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
+    int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
+    int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t50));
+    int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69), t50);
+    int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t54));
+    int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94), t54);
+    int16x8_t t135_0_2 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t58));
+    int16x8_t t135_1_2 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58);
+    int8x16_t t137_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t135_0_2, 7), t135_1_2, 7);
+    uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128);
+    uint8x16_t t140 = vld1q_u8(&dst_row3[0]);
+    uint8x16_t t142 = vrhaddq_u8(t140, out_4);
+    vst1q_u8(&dst_row3[0], t142);
+    uint8x16_t t144 = vsubq_u8(t135_sat, k128);
+    int16x8_t t146_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
+    int16x8_t t146_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
+    int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
+    int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t24), t34);
+    int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
+    int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26), t38);
+    int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
+    int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t46));
+    int16x8_t t156_0_2 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t50));
+    int16x8_t t156_1_2 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94), t50);
+    int16x8_t t158_0 = vmlal_s8(t156_0_2, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t54));
+    int16x8_t t158_1 = vmlal_high_s8(t156_1_2, vreinterpretq_s8_u8(t119), t54);
+    int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t58));
+    int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58);
+    int8x16_t t162_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t160_0, 7), t160_1, 7);
+    uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128);
+    uint8x16_t t165 = vld1q_u8(&dst_row4[0]);
+    uint8x16_t t167 = vrhaddq_u8(t165, out_5);
+    vst1q_u8(&dst_row4[0], t167);
+    uint8x16_t t169 = vsubq_u8(t146_sat, k128);
+    int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
+    int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
+    int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
+    int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26), t34);
+    int16x8_t t175_0 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
+    int16x8_t t175_1 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28), t38);
+    int16x8_t t177_0 = vmlal_s8(t175_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t177_1 = vmlal_high_s8(t175_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t42));
+    int16x8_t t179_0 = vmlal_s8(t177_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t179_1 = vmlal_high_s8(t177_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t46));
+    int16x8_t t181_0 = vmlal_s8(t179_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t50));
+    int16x8_t t181_1 = vmlal_high_s8(t179_1, vreinterpretq_s8_u8(t119), t50);
+    int16x8_t t183_0 = vmlal_s8(t181_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t54));
+    int16x8_t t183_1 = vmlal_high_s8(t181_1, vreinterpretq_s8_u8(t144), t54);
+    int16x8_t t185_0 = vmlal_s8(t183_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t58));
+    int16x8_t t185_1 = vmlal_high_s8(t183_1, vreinterpretq_s8_u8(t169), t58);
+    int8x16_t t187_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t185_0, 7), t185_1, 7);
+    uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128);
+    uint8x16_t t190 = vld1q_u8(&dst_row5[0]);
+    uint8x16_t t192 = vrhaddq_u8(t190, out_6);
+    vst1q_u8(&dst_row5[0], t192);
+    uint8x16_t t194 = vsubq_u8(t157_sat, k128);
+    int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
+    int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
+    int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
+    int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28), t34);
+    int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t38));
+    int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69), t38);
+    int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t42));
+    int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t46));
+    int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t50));
+    int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144), t50);
+    int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t54));
+    int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169), t54);
+    int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t58));
+    int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58);
+    int8x16_t t212_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t210_0, 7), t210_1, 7);
+    uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128);
+    uint8x16_t t215 = vld1q_u8(&dst_row6[0]);
+    uint8x16_t t217 = vrhaddq_u8(t215, out_7);
+    vst1q_u8(&dst_row6[0], t217);
+    uint8x16_t t219 = vsubq_u8(t168_sat, k128);
+    int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
+    int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
+    int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t34));
+    int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69), t34);
+    int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t38));
+    int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94), t38);
+    int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
+        vget_low_s8(vreinterpretq_s8_u8(t42)));
+    int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t42));
+    int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
+        vget_low_s8(vreinterpretq_s8_u8(t46)));
+    int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144), vreinterpretq_s8_u8(t46));
+    int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169)), vget_low_s8(t50));
+    int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169), t50);
+    int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t54));
+    int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194), t54);
+    int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)), vget_low_s8(t58));
+    int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58);
+    int8x16_t t237_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t235_0, 7), t235_1, 7);
+    uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128);
+    uint8x16_t t240 = vld1q_u8(&dst_row7[0]);
+    uint8x16_t t242 = vrhaddq_u8(t240, out_8);
+    vst1q_u8(&dst_row7[0], t242);
+    t14_sat = t102_sat;
+    t25_sat = t113_sat;
+    t36_sat = t124_sat;
+    t47_sat = t135_sat;
+    t58_sat = t146_sat;
+    t69_sat = t157_sat;
+    t80_sat = t168_sat;
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
+  }
+}
+
+static inline void all_items_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces) {
+  for (int n_panel = 0; n_panel < 4; n_panel++) {
+    panel_of_all_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, filter, mx, my,
+        n_pieces);
+    dst += 16;
+    src += 16;
+  }
 }
 
 static inline void one_item_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
-  for (int n_panel = 0; n_panel < 4; n_panel++) {
-    one_panel_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, filter, mx, my);
-    dst += 16;
-    src += 16;
-  }
+  all_items_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, filter, mx, my, 1);
 }
 
 void daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -630,11 +682,8 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst
 DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
     int32_t my, size_t n_pieces) {
-  for (; n_pieces > 0; n_pieces--) {
-    one_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, filter, mx, my);
-    dst += 8 * dst_stride;
-    src += 8 * src_stride;
-  }
+  all_items_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, filter, mx, my,
+      n_pieces);
 }
 
 void daedalus_vp9_mc_64hv_avg__neon_sub8_dot(const daedalus_buffer *buffers, const void *all_meta,

@@ -83,33 +83,17 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 11d653c2cc49a6ba
+ * Class rows8 (8 <= rows <= 8), input hash 0d2bb13286c0c0f0
  */
-static inline void one_item_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
+static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
-    int32_t bits) {
+    int32_t bits, size_t n_pieces) {
   const uint16_t *const src_row1 = (const uint16_t *)((const uint8_t *)src + src_stride);
   const uint16_t *const src_row2 = (const uint16_t *)((const uint8_t *)src_row1 + src_stride);
   const uint16_t *const src_row3 = (const uint16_t *)((const uint8_t *)src_row2 + src_stride);
-  const uint16_t *const src_row4 = (const uint16_t *)((const uint8_t *)src_row3 + src_stride);
-  const uint16_t *const src_row5 = (const uint16_t *)((const uint8_t *)src_row4 + src_stride);
-  const uint16_t *const src_row6 = (const uint16_t *)((const uint8_t *)src_row5 + src_stride);
-  const uint16_t *const src_row7 = (const uint16_t *)((const uint8_t *)src_row6 + src_stride);
-  const uint16_t *const src_row8 = (const uint16_t *)((const uint8_t *)src_row7 + src_stride);
-  const uint16_t *const src_row9 = (const uint16_t *)((const uint8_t *)src_row8 + src_stride);
-  const uint16_t *const src_row10 = (const uint16_t *)((const uint8_t *)src_row9 + src_stride);
-  const uint16_t *const src_row11 = (const uint16_t *)((const uint8_t *)src_row10 + src_stride);
   const uint16_t *const src_above1 = (const uint16_t *)((const uint8_t *)src - src_stride);
   const uint16_t *const src_above2 = (const uint16_t *)((const uint8_t *)src_above1 - src_stride);
   const uint16_t *const src_above3 = (const uint16_t *)((const uint8_t *)src_above2 - src_stride);
-  uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
-  uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
-  uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
-  uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
-  uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
-  uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
-  /* stage 1 of 2: x = 0..7; writes mid */
   int32_t t16 = (filter * 16) + mx;
   int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
   int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
@@ -348,483 +332,555 @@ static inline void one_item_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdi
   int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t t212 = vminq_u16(value_sat_7, t5);
-  uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18);
-  int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18);
-  uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
-      (int16_t)t20);
-  int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20);
-  uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
-      (int16_t)t24);
-  int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24);
-  uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
-      (uint16_t)t28);
-  uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_8, (uint16_t)t28);
-  uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_8), (uint16_t)t32);
-  uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_8, (uint16_t)t32);
-  uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36);
-  int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-      vreinterpretq_s16_u16(pixels5_8), (int16_t)t36);
-  uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
-      (int16_t)t40);
-  int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40);
-  uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
-  uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
-  uint16x8_t t239 = vminq_u16(value_sat_8, t5);
-  uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), (int16_t)t18);
-  int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_9), (int16_t)t18);
-  uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)),
-      (int16_t)t20);
-  int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), (int16_t)t20);
-  uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)),
-      (int16_t)t24);
-  int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), (int16_t)t24);
-  uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
-      (uint16_t)t28);
-  uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_9, (uint16_t)t28);
-  uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_9), (uint16_t)t32);
-  uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_9, (uint16_t)t32);
-  uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), (int16_t)t36);
-  int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
-      vreinterpretq_s16_u16(pixels5_9), (int16_t)t36);
-  uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)),
-      (int16_t)t40);
-  int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), (int16_t)t40);
-  uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)),
-      (int16_t)t44);
-  int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), (int16_t)t44);
-  uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
-  uint16x8_t t266 = vminq_u16(value_sat_9, t5);
-  uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), (int16_t)t18);
-  int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_10), (int16_t)t18);
-  uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)),
-      (int16_t)t20);
-  int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), (int16_t)t20);
-  uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)),
-      (int16_t)t24);
-  int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), (int16_t)t24);
-  uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
-      (uint16_t)t28);
-  uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_10, (uint16_t)t28);
-  uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_10), (uint16_t)t32);
-  uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_10, (uint16_t)t32);
-  uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), (int16_t)t36);
-  int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
-      vreinterpretq_s16_u16(pixels5_10), (int16_t)t36);
-  uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)),
-      (int16_t)t40);
-  int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), (int16_t)t40);
-  uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)),
-      (int16_t)t44);
-  int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), (int16_t)t44);
-  uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
-  uint16x8_t t293 = vminq_u16(value_sat_10, t5);
-  uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), (int16_t)t18);
-  int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_11), (int16_t)t18);
-  uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)),
-      (int16_t)t20);
-  int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), (int16_t)t20);
-  uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)),
-      (int16_t)t24);
-  int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), (int16_t)t24);
-  uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
-      (uint16_t)t28);
-  uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_11, (uint16_t)t28);
-  uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_11), (uint16_t)t32);
-  uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_11, (uint16_t)t32);
-  uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), (int16_t)t36);
-  int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
-      vreinterpretq_s16_u16(pixels5_11), (int16_t)t36);
-  uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)),
-      (int16_t)t40);
-  int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), (int16_t)t40);
-  uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)),
-      (int16_t)t44);
-  int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), (int16_t)t44);
-  uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
-  uint16x8_t t320 = vminq_u16(value_sat_11, t5);
-  uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-  int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_12)), (int16_t)t18);
-  int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_12), (int16_t)t18);
-  uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-  int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_12)),
-      (int16_t)t20);
-  int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_12), (int16_t)t20);
-  uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-  int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_12)),
-      (int16_t)t24);
-  int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_12), (int16_t)t24);
-  uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-  uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_12),
-      (uint16_t)t28);
-  uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_12, (uint16_t)t28);
-  uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-  uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_12), (uint16_t)t32);
-  uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_12, (uint16_t)t32);
-  uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-  int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_12)), (int16_t)t36);
-  int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
-      vreinterpretq_s16_u16(pixels5_12), (int16_t)t36);
-  uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-  int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_12)),
-      (int16_t)t40);
-  int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_12), (int16_t)t40);
-  uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-  int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_12)),
-      (int16_t)t44);
-  int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_12), (int16_t)t44);
-  uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
-  uint16x8_t t347 = vminq_u16(value_sat_12, t5);
-  uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-  int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_13)), (int16_t)t18);
-  int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_13), (int16_t)t18);
-  uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-  int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_13)),
-      (int16_t)t20);
-  int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_13), (int16_t)t20);
-  uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-  int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_13)),
-      (int16_t)t24);
-  int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_13), (int16_t)t24);
-  uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-  uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_13),
-      (uint16_t)t28);
-  uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_13, (uint16_t)t28);
-  uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-  uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_13), (uint16_t)t32);
-  uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_13, (uint16_t)t32);
-  uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-  int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_13)), (int16_t)t36);
-  int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
-      vreinterpretq_s16_u16(pixels5_13), (int16_t)t36);
-  uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-  int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_13)),
-      (int16_t)t40);
-  int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_13), (int16_t)t40);
-  uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-  int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_13)),
-      (int16_t)t44);
-  int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_13), (int16_t)t44);
-  uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
-  uint16x8_t t374 = vminq_u16(value_sat_13, t5);
-  uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-  int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_14)), (int16_t)t18);
-  int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_14), (int16_t)t18);
-  uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-  int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_14)),
-      (int16_t)t20);
-  int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_14), (int16_t)t20);
-  uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-  int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_14)),
-      (int16_t)t24);
-  int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_14), (int16_t)t24);
-  uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-  uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_14),
-      (uint16_t)t28);
-  uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_14, (uint16_t)t28);
-  uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-  uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_14), (uint16_t)t32);
-  uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_14, (uint16_t)t32);
-  uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-  int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_14)), (int16_t)t36);
-  int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
-      vreinterpretq_s16_u16(pixels5_14), (int16_t)t36);
-  uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-  int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_14)),
-      (int16_t)t40);
-  int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_14), (int16_t)t40);
-  uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-  int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_14)),
-      (int16_t)t44);
-  int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_14), (int16_t)t44);
-  uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
-  uint16x8_t t401 = vminq_u16(value_sat_14, t5);
-  uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-  int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_15)), (int16_t)t18);
-  int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_15), (int16_t)t18);
-  uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-  int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_15)),
-      (int16_t)t20);
-  int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_15), (int16_t)t20);
-  uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-  int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_15)),
-      (int16_t)t24);
-  int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_15), (int16_t)t24);
-  uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-  uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_15),
-      (uint16_t)t28);
-  uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_15, (uint16_t)t28);
-  uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-  uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_15), (uint16_t)t32);
-  uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_15, (uint16_t)t32);
-  uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-  int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_15)), (int16_t)t36);
-  int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
-      vreinterpretq_s16_u16(pixels5_15), (int16_t)t36);
-  uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-  int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_15)),
-      (int16_t)t40);
-  int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_15), (int16_t)t40);
-  uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-  int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_15)),
-      (int16_t)t44);
-  int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_15), (int16_t)t44);
-  uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
-  uint16x8_t t428 = vminq_u16(value_sat_15, t5);
-  /* stage 2 of 2: x = 0..7; writes dst */
-  int32_t t16_2 = (filter * 16) + my;
-  int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-  int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-  int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-  int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-  int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-  int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-  int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-  int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
-  int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), (int16_t)t18_2);
-  int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50), (int16_t)t18_2);
-  int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)),
-      (int16_t)t20_2);
-  int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77), (int16_t)t20_2);
-  int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)),
-      (int16_t)t24_2);
-  int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104), (int16_t)t24_2);
-  uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
-      (uint16_t)t28_2);
-  uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131, (uint16_t)t28_2);
-  uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158), (uint16_t)t32_2);
-  uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158, (uint16_t)t32_2);
-  int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t36_2);
-  int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2), vreinterpretq_s16_u16(t185),
-      (int16_t)t36_2);
-  int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)),
-      (int16_t)t40_2);
-  int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212), (int16_t)t40_2);
-  int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
-      (int16_t)t44_2);
-  int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239), (int16_t)t44_2);
-  uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
-  uint16x8_t t5_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t out = vminq_u16(value_sat_16, t5_2);
-  uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
-  uint16x8_t t53 = vrhaddq_u16(t51, out);
-  vst1q_u16(&((uint16_t *)(dst))[0], t53);
-  int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), (int16_t)t18_2);
-  int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77), (int16_t)t18_2);
-  int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t20_2);
-  int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(t104), (int16_t)t20_2);
-  int32x4_t t59_0_2 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t24_2);
-  int32x4_t t59_1_2 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(t131), (int16_t)t24_2);
-  uint32x4_t t61_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0_2), vget_low_u16(t158),
-      (uint16_t)t28_2);
-  uint32x4_t t61_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1_2), t158, (uint16_t)t28_2);
-  uint32x4_t t63_0_2 = vmlal_n_u16(t61_0_2, vget_low_u16(t185), (uint16_t)t32_2);
-  uint32x4_t t63_1_2 = vmlal_high_n_u16(t61_1_2, t185, (uint16_t)t32_2);
-  int32x4_t t65_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t36_2);
-  int32x4_t t65_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1_2), vreinterpretq_s16_u16(t212),
-      (int16_t)t36_2);
-  int32x4_t t67_0_2 = vmlal_n_s16(t65_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
-      (int16_t)t40_2);
-  int32x4_t t67_1_2 = vmlal_high_n_s16(t65_1_2, vreinterpretq_s16_u16(t239), (int16_t)t40_2);
-  int32x4_t t69_0_2 = vmlal_n_s16(t67_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
-      (int16_t)t44_2);
-  int32x4_t t69_1_2 = vmlal_high_n_s16(t67_1_2, vreinterpretq_s16_u16(t266), (int16_t)t44_2);
-  uint16x8_t value_sat_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
-  uint16x8_t out_2 = vminq_u16(value_sat_17, t5_2);
-  uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
-  uint16x8_t t76 = vrhaddq_u16(t74, out_2);
-  vst1q_u16(&((uint16_t *)(dst_row1))[0], t76);
-  int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t18_2);
-  int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104), (int16_t)t18_2);
-  int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t20_2);
-  int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(t131), (int16_t)t20_2);
-  int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t24_2);
-  int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(t158), (int16_t)t24_2);
-  uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(t185), (uint16_t)t28_2);
-  uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), t185, (uint16_t)t28_2);
-  uint32x4_t t86_0_2 = vmlal_n_u16(t84_0, vget_low_u16(t212), (uint16_t)t32_2);
-  uint32x4_t t86_1_2 = vmlal_high_n_u16(t84_1, t212, (uint16_t)t32_2);
-  int32x4_t t88_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t36_2);
-  int32x4_t t88_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1_2), vreinterpretq_s16_u16(t239),
-      (int16_t)t36_2);
-  int32x4_t t90_0_2 = vmlal_n_s16(t88_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
-      (int16_t)t40_2);
-  int32x4_t t90_1_2 = vmlal_high_n_s16(t88_1_2, vreinterpretq_s16_u16(t266), (int16_t)t40_2);
-  int32x4_t t92_0_2 = vmlal_n_s16(t90_0_2, vget_low_s16(vreinterpretq_s16_u16(t293)),
-      (int16_t)t44_2);
-  int32x4_t t92_1_2 = vmlal_high_n_s16(t90_1_2, vreinterpretq_s16_u16(t293), (int16_t)t44_2);
-  uint16x8_t value_sat_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
-  uint16x8_t out_3 = vminq_u16(value_sat_18, t5_2);
-  uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
-  uint16x8_t t99 = vrhaddq_u16(t97, out_3);
-  vst1q_u16(&((uint16_t *)(dst_row2))[0], t99);
-  int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t18_2);
-  int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t131), (int16_t)t18_2);
-  int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t20_2);
-  int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(t158), (int16_t)t20_2);
-  int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t24_2);
-  int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(t185), (int16_t)t24_2);
-  uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(t212),
-      (uint16_t)t28_2);
-  uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), t212, (uint16_t)t28_2);
-  uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(t239), (uint16_t)t32_2);
-  uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, t239, (uint16_t)t32_2);
-  int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
-      vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t36_2);
-  int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1), vreinterpretq_s16_u16(t266),
-      (int16_t)t36_2);
-  int32x4_t t113_0_2 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
-      (int16_t)t40_2);
-  int32x4_t t113_1_2 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(t293), (int16_t)t40_2);
-  int32x4_t t115_0_2 = vmlal_n_s16(t113_0_2, vget_low_s16(vreinterpretq_s16_u16(t320)),
-      (int16_t)t44_2);
-  int32x4_t t115_1_2 = vmlal_high_n_s16(t113_1_2, vreinterpretq_s16_u16(t320), (int16_t)t44_2);
-  uint16x8_t value_sat_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
-  uint16x8_t out_4 = vminq_u16(value_sat_19, t5_2);
-  uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
-  uint16x8_t t122 = vrhaddq_u16(t120, out_4);
-  vst1q_u16(&((uint16_t *)(dst_row3))[0], t122);
-  int32x4_t t124_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t18_2);
-  int32x4_t t124_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158), (int16_t)t18_2);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t20_2);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t185), (int16_t)t20_2);
-  int32x4_t t128_0 = vmlal_n_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t24_2);
-  int32x4_t t128_1 = vmlal_high_n_s16(t126_1, vreinterpretq_s16_u16(t212), (int16_t)t24_2);
-  uint32x4_t t130_0 = vmlal_n_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(t239),
-      (uint16_t)t28_2);
-  uint32x4_t t130_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_1), t239, (uint16_t)t28_2);
-  uint32x4_t t132_0 = vmlal_n_u16(t130_0, vget_low_u16(t266), (uint16_t)t32_2);
-  uint32x4_t t132_1 = vmlal_high_n_u16(t130_1, t266, (uint16_t)t32_2);
-  int32x4_t t134_0 = vmlal_n_s16(vreinterpretq_s32_u32(t132_0),
-      vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t36_2);
-  int32x4_t t134_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_1), vreinterpretq_s16_u16(t293),
-      (int16_t)t36_2);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t320)), (int16_t)t40_2);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t320), (int16_t)t40_2);
-  int32x4_t t138_0 = vmlal_n_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(t347)), (int16_t)t44_2);
-  int32x4_t t138_1 = vmlal_high_n_s16(t136_1, vreinterpretq_s16_u16(t347), (int16_t)t44_2);
-  uint16x8_t value_sat_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
-  uint16x8_t out_5 = vminq_u16(value_sat_20, t5_2);
-  uint16x8_t t143 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
-  uint16x8_t t145 = vrhaddq_u16(t143, out_5);
-  vst1q_u16(&((uint16_t *)(dst_row4))[0], t145);
-  int32x4_t t147_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t18_2);
-  int32x4_t t147_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185), (int16_t)t18_2);
-  int32x4_t t149_0 = vmlal_n_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t20_2);
-  int32x4_t t149_1 = vmlal_high_n_s16(t147_1, vreinterpretq_s16_u16(t212), (int16_t)t20_2);
-  int32x4_t t151_0 = vmlal_n_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t24_2);
-  int32x4_t t151_1 = vmlal_high_n_s16(t149_1, vreinterpretq_s16_u16(t239), (int16_t)t24_2);
-  uint32x4_t t153_0 = vmlal_n_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(t266),
-      (uint16_t)t28_2);
-  uint32x4_t t153_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_1), t266, (uint16_t)t28_2);
-  uint32x4_t t155_0 = vmlal_n_u16(t153_0, vget_low_u16(t293), (uint16_t)t32_2);
-  uint32x4_t t155_1 = vmlal_high_n_u16(t153_1, t293, (uint16_t)t32_2);
-  int32x4_t t157_0 = vmlal_n_s16(vreinterpretq_s32_u32(t155_0),
-      vget_low_s16(vreinterpretq_s16_u16(t320)), (int16_t)t36_2);
-  int32x4_t t157_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_1), vreinterpretq_s16_u16(t320),
-      (int16_t)t36_2);
-  int32x4_t t159_0 = vmlal_n_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(t347)), (int16_t)t40_2);
-  int32x4_t t159_1 = vmlal_high_n_s16(t157_1, vreinterpretq_s16_u16(t347), (int16_t)t40_2);
-  int32x4_t t161_0 = vmlal_n_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(t374)), (int16_t)t44_2);
-  int32x4_t t161_1 = vmlal_high_n_s16(t159_1, vreinterpretq_s16_u16(t374), (int16_t)t44_2);
-  uint16x8_t value_sat_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
-  uint16x8_t out_6 = vminq_u16(value_sat_21, t5_2);
-  uint16x8_t t166 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
-  uint16x8_t t168 = vrhaddq_u16(t166, out_6);
-  vst1q_u16(&((uint16_t *)(dst_row5))[0], t168);
-  int32x4_t t170_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t18_2);
-  int32x4_t t170_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t212), (int16_t)t18_2);
-  int32x4_t t172_0 = vmlal_n_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t20_2);
-  int32x4_t t172_1 = vmlal_high_n_s16(t170_1, vreinterpretq_s16_u16(t239), (int16_t)t20_2);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t24_2);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266), (int16_t)t24_2);
-  uint32x4_t t176_0 = vmlal_n_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(t293),
-      (uint16_t)t28_2);
-  uint32x4_t t176_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_1), t293, (uint16_t)t28_2);
-  uint32x4_t t178_0 = vmlal_n_u16(t176_0, vget_low_u16(t320), (uint16_t)t32_2);
-  uint32x4_t t178_1 = vmlal_high_n_u16(t176_1, t320, (uint16_t)t32_2);
-  int32x4_t t180_0 = vmlal_n_s16(vreinterpretq_s32_u32(t178_0),
-      vget_low_s16(vreinterpretq_s16_u16(t347)), (int16_t)t36_2);
-  int32x4_t t180_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_1), vreinterpretq_s16_u16(t347),
-      (int16_t)t36_2);
-  int32x4_t t182_0 = vmlal_n_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(t374)), (int16_t)t40_2);
-  int32x4_t t182_1 = vmlal_high_n_s16(t180_1, vreinterpretq_s16_u16(t374), (int16_t)t40_2);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401)), (int16_t)t44_2);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401), (int16_t)t44_2);
-  uint16x8_t value_sat_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
-  uint16x8_t out_7 = vminq_u16(value_sat_22, t5_2);
-  uint16x8_t t189 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
-  uint16x8_t t191 = vrhaddq_u16(t189, out_7);
-  vst1q_u16(&((uint16_t *)(dst_row6))[0], t191);
-  int32x4_t t193_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t18_2);
-  int32x4_t t193_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239), (int16_t)t18_2);
-  int32x4_t t195_0 = vmlal_n_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t20_2);
-  int32x4_t t195_1 = vmlal_high_n_s16(t193_1, vreinterpretq_s16_u16(t266), (int16_t)t20_2);
-  int32x4_t t197_0 = vmlal_n_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t24_2);
-  int32x4_t t197_1 = vmlal_high_n_s16(t195_1, vreinterpretq_s16_u16(t293), (int16_t)t24_2);
-  uint32x4_t t199_0 = vmlal_n_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(t320),
-      (uint16_t)t28_2);
-  uint32x4_t t199_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_1), t320, (uint16_t)t28_2);
-  uint32x4_t t201_0 = vmlal_n_u16(t199_0, vget_low_u16(t347), (uint16_t)t32_2);
-  uint32x4_t t201_1 = vmlal_high_n_u16(t199_1, t347, (uint16_t)t32_2);
-  int32x4_t t203_0 = vmlal_n_s16(vreinterpretq_s32_u32(t201_0),
-      vget_low_s16(vreinterpretq_s16_u16(t374)), (int16_t)t36_2);
-  int32x4_t t203_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_1), vreinterpretq_s16_u16(t374),
-      (int16_t)t36_2);
-  int32x4_t t205_0 = vmlal_n_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(t401)), (int16_t)t40_2);
-  int32x4_t t205_1 = vmlal_high_n_s16(t203_1, vreinterpretq_s16_u16(t401), (int16_t)t40_2);
-  int32x4_t t207_0 = vmlal_n_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(t428)), (int16_t)t44_2);
-  int32x4_t t207_1 = vmlal_high_n_s16(t205_1, vreinterpretq_s16_u16(t428), (int16_t)t44_2);
-  uint16x8_t value_sat_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
-  uint16x8_t out_8 = vminq_u16(value_sat_23, t5_2);
-  uint16x8_t t212_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
-  uint16x8_t t214 = vrhaddq_u16(t212_2, out_8);
-  vst1q_u16(&((uint16_t *)(dst_row7))[0], t214);
+  for (; n_pieces > 0; n_pieces--) {
+    const uint16_t *const src_row1 = (const uint16_t *)((const uint8_t *)src + src_stride);
+    const uint16_t *const src_row2 = (const uint16_t *)((const uint8_t *)src_row1 + src_stride);
+    const uint16_t *const src_row3 = (const uint16_t *)((const uint8_t *)src_row2 + src_stride);
+    const uint16_t *const src_row4 = (const uint16_t *)((const uint8_t *)src_row3 + src_stride);
+    const uint16_t *const src_row5 = (const uint16_t *)((const uint8_t *)src_row4 + src_stride);
+    const uint16_t *const src_row6 = (const uint16_t *)((const uint8_t *)src_row5 + src_stride);
+    const uint16_t *const src_row7 = (const uint16_t *)((const uint8_t *)src_row6 + src_stride);
+    const uint16_t *const src_row8 = (const uint16_t *)((const uint8_t *)src_row7 + src_stride);
+    const uint16_t *const src_row9 = (const uint16_t *)((const uint8_t *)src_row8 + src_stride);
+    const uint16_t *const src_row10 = (const uint16_t *)((const uint8_t *)src_row9 + src_stride);
+    const uint16_t *const src_row11 = (const uint16_t *)((const uint8_t *)src_row10 + src_stride);
+    uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
+    uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
+    uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
+    uint16_t *const dst_row4 = (uint16_t *)((uint8_t *)dst_row3 + dst_stride);
+    uint16_t *const dst_row5 = (uint16_t *)((uint8_t *)dst_row4 + dst_stride);
+    uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
+    uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
+    int32_t t16_2 = (filter * 16) + mx;
+    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
+    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
+    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
+    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
+    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
+    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
+    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
+    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
+    uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
+    int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18_2);
+    int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18_2);
+    uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
+    int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
+        (int16_t)t20_2);
+    int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20_2);
+    uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
+    int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
+        (int16_t)t24_2);
+    int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24_2);
+    uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
+    uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
+        (uint16_t)t28_2);
+    uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_8, (uint16_t)t28_2);
+    uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
+    uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_8), (uint16_t)t32_2);
+    uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_8, (uint16_t)t32_2);
+    uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
+    int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36_2);
+    int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
+        vreinterpretq_s16_u16(pixels5_8), (int16_t)t36_2);
+    uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
+    int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
+        (int16_t)t40_2);
+    int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40_2);
+    uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
+    int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
+        (int16_t)t44_2);
+    int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44_2);
+    uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
+    uint16x8_t t5_2 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t239 = vminq_u16(value_sat_8, t5_2);
+    uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), (int16_t)t18_2);
+    int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_9), (int16_t)t18_2);
+    uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)),
+        (int16_t)t20_2);
+    int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), (int16_t)t20_2);
+    uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)),
+        (int16_t)t24_2);
+    int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), (int16_t)t24_2);
+    uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
+        (uint16_t)t28_2);
+    uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_9, (uint16_t)t28_2);
+    uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_9), (uint16_t)t32_2);
+    uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_9, (uint16_t)t32_2);
+    uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), (int16_t)t36_2);
+    int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
+        vreinterpretq_s16_u16(pixels5_9), (int16_t)t36_2);
+    uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)),
+        (int16_t)t40_2);
+    int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), (int16_t)t40_2);
+    uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)),
+        (int16_t)t44_2);
+    int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), (int16_t)t44_2);
+    uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
+    uint16x8_t t266 = vminq_u16(value_sat_9, t5_2);
+    uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), (int16_t)t18_2);
+    int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_10), (int16_t)t18_2);
+    uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)),
+        (int16_t)t20_2);
+    int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), (int16_t)t20_2);
+    uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)),
+        (int16_t)t24_2);
+    int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), (int16_t)t24_2);
+    uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
+        (uint16_t)t28_2);
+    uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_10,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_10), (uint16_t)t32_2);
+    uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_10, (uint16_t)t32_2);
+    uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), (int16_t)t36_2);
+    int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
+        vreinterpretq_s16_u16(pixels5_10), (int16_t)t36_2);
+    uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)),
+        (int16_t)t40_2);
+    int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), (int16_t)t40_2);
+    uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)),
+        (int16_t)t44_2);
+    int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), (int16_t)t44_2);
+    uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
+    uint16x8_t t293 = vminq_u16(value_sat_10, t5_2);
+    uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), (int16_t)t18_2);
+    int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_11), (int16_t)t18_2);
+    uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)),
+        (int16_t)t20_2);
+    int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), (int16_t)t20_2);
+    uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)),
+        (int16_t)t24_2);
+    int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), (int16_t)t24_2);
+    uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
+        (uint16_t)t28_2);
+    uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_11,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_11), (uint16_t)t32_2);
+    uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_11, (uint16_t)t32_2);
+    uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), (int16_t)t36_2);
+    int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
+        vreinterpretq_s16_u16(pixels5_11), (int16_t)t36_2);
+    uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)),
+        (int16_t)t40_2);
+    int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), (int16_t)t40_2);
+    uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)),
+        (int16_t)t44_2);
+    int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), (int16_t)t44_2);
+    uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
+    uint16x8_t t320 = vminq_u16(value_sat_11, t5_2);
+    uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_12)), (int16_t)t18_2);
+    int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_12), (int16_t)t18_2);
+    uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_12)),
+        (int16_t)t20_2);
+    int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_12), (int16_t)t20_2);
+    uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_12)),
+        (int16_t)t24_2);
+    int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_12), (int16_t)t24_2);
+    uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_12),
+        (uint16_t)t28_2);
+    uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_12,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_12), (uint16_t)t32_2);
+    uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_12, (uint16_t)t32_2);
+    uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_12)), (int16_t)t36_2);
+    int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
+        vreinterpretq_s16_u16(pixels5_12), (int16_t)t36_2);
+    uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_12)),
+        (int16_t)t40_2);
+    int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_12), (int16_t)t40_2);
+    uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_12)),
+        (int16_t)t44_2);
+    int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_12), (int16_t)t44_2);
+    uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
+    uint16x8_t t347 = vminq_u16(value_sat_12, t5_2);
+    uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_13)), (int16_t)t18_2);
+    int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_13), (int16_t)t18_2);
+    uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_13)),
+        (int16_t)t20_2);
+    int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_13), (int16_t)t20_2);
+    uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_13)),
+        (int16_t)t24_2);
+    int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_13), (int16_t)t24_2);
+    uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_13),
+        (uint16_t)t28_2);
+    uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_13,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_13), (uint16_t)t32_2);
+    uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_13, (uint16_t)t32_2);
+    uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_13)), (int16_t)t36_2);
+    int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
+        vreinterpretq_s16_u16(pixels5_13), (int16_t)t36_2);
+    uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_13)),
+        (int16_t)t40_2);
+    int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_13), (int16_t)t40_2);
+    uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_13)),
+        (int16_t)t44_2);
+    int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_13), (int16_t)t44_2);
+    uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
+    uint16x8_t t374 = vminq_u16(value_sat_13, t5_2);
+    uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_14)), (int16_t)t18_2);
+    int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_14), (int16_t)t18_2);
+    uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_14)),
+        (int16_t)t20_2);
+    int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_14), (int16_t)t20_2);
+    uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_14)),
+        (int16_t)t24_2);
+    int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_14), (int16_t)t24_2);
+    uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_14),
+        (uint16_t)t28_2);
+    uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_14,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_14), (uint16_t)t32_2);
+    uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_14, (uint16_t)t32_2);
+    uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_14)), (int16_t)t36_2);
+    int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
+        vreinterpretq_s16_u16(pixels5_14), (int16_t)t36_2);
+    uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_14)),
+        (int16_t)t40_2);
+    int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_14), (int16_t)t40_2);
+    uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_14)),
+        (int16_t)t44_2);
+    int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_14), (int16_t)t44_2);
+    uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
+    uint16x8_t t401 = vminq_u16(value_sat_14, t5_2);
+    uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_15)), (int16_t)t18_2);
+    int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_15), (int16_t)t18_2);
+    uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_15)),
+        (int16_t)t20_2);
+    int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_15), (int16_t)t20_2);
+    uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_15)),
+        (int16_t)t24_2);
+    int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_15), (int16_t)t24_2);
+    uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_15),
+        (uint16_t)t28_2);
+    uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_15,
+        (uint16_t)t28_2);
+    uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_15), (uint16_t)t32_2);
+    uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_15, (uint16_t)t32_2);
+    uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_15)), (int16_t)t36_2);
+    int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
+        vreinterpretq_s16_u16(pixels5_15), (int16_t)t36_2);
+    uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_15)),
+        (int16_t)t40_2);
+    int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_15), (int16_t)t40_2);
+    uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_15)),
+        (int16_t)t44_2);
+    int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_15), (int16_t)t44_2);
+    uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
+    uint16x8_t t428 = vminq_u16(value_sat_15, t5_2);
+    int32_t t16_3 = (filter * 16) + my;
+    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
+    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
+    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
+    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
+    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
+    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
+    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
+    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
+    int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), (int16_t)t18_3);
+    int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50), (int16_t)t18_3);
+    int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)),
+        (int16_t)t20_3);
+    int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77), (int16_t)t20_3);
+    int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)),
+        (int16_t)t24_3);
+    int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104), (int16_t)t24_3);
+    uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
+        (uint16_t)t28_3);
+    uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131, (uint16_t)t28_3);
+    uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158), (uint16_t)t32_3);
+    uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158, (uint16_t)t32_3);
+    int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t36_3);
+    int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2),
+        vreinterpretq_s16_u16(t185), (int16_t)t36_3);
+    int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)),
+        (int16_t)t40_3);
+    int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212), (int16_t)t40_3);
+    int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
+        (int16_t)t44_3);
+    int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239), (int16_t)t44_3);
+    uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
+    uint16x8_t t5_3 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out = vminq_u16(value_sat_16, t5_3);
+    uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
+    uint16x8_t t53 = vrhaddq_u16(t51, out);
+    vst1q_u16(&((uint16_t *)(dst))[0], t53);
+    int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), (int16_t)t18_3);
+    int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77), (int16_t)t18_3);
+    int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t20_3);
+    int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(t104), (int16_t)t20_3);
+    int32x4_t t59_0_2 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(t131)),
+        (int16_t)t24_3);
+    int32x4_t t59_1_2 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(t131), (int16_t)t24_3);
+    uint32x4_t t61_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0_2), vget_low_u16(t158),
+        (uint16_t)t28_3);
+    uint32x4_t t61_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1_2), t158, (uint16_t)t28_3);
+    uint32x4_t t63_0_2 = vmlal_n_u16(t61_0_2, vget_low_u16(t185), (uint16_t)t32_3);
+    uint32x4_t t63_1_2 = vmlal_high_n_u16(t61_1_2, t185, (uint16_t)t32_3);
+    int32x4_t t65_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t36_3);
+    int32x4_t t65_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1_2),
+        vreinterpretq_s16_u16(t212), (int16_t)t36_3);
+    int32x4_t t67_0_2 = vmlal_n_s16(t65_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
+        (int16_t)t40_3);
+    int32x4_t t67_1_2 = vmlal_high_n_s16(t65_1_2, vreinterpretq_s16_u16(t239), (int16_t)t40_3);
+    int32x4_t t69_0_2 = vmlal_n_s16(t67_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
+        (int16_t)t44_3);
+    int32x4_t t69_1_2 = vmlal_high_n_s16(t67_1_2, vreinterpretq_s16_u16(t266), (int16_t)t44_3);
+    uint16x8_t value_sat_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
+    uint16x8_t out_2 = vminq_u16(value_sat_17, t5_3);
+    uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
+    uint16x8_t t76 = vrhaddq_u16(t74, out_2);
+    vst1q_u16(&((uint16_t *)(dst_row1))[0], t76);
+    int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t18_3);
+    int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104), (int16_t)t18_3);
+    int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t20_3);
+    int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(t131), (int16_t)t20_3);
+    int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t24_3);
+    int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(t158), (int16_t)t24_3);
+    uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(t185),
+        (uint16_t)t28_3);
+    uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), t185, (uint16_t)t28_3);
+    uint32x4_t t86_0_2 = vmlal_n_u16(t84_0, vget_low_u16(t212), (uint16_t)t32_3);
+    uint32x4_t t86_1_2 = vmlal_high_n_u16(t84_1, t212, (uint16_t)t32_3);
+    int32x4_t t88_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t36_3);
+    int32x4_t t88_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1_2),
+        vreinterpretq_s16_u16(t239), (int16_t)t36_3);
+    int32x4_t t90_0_2 = vmlal_n_s16(t88_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
+        (int16_t)t40_3);
+    int32x4_t t90_1_2 = vmlal_high_n_s16(t88_1_2, vreinterpretq_s16_u16(t266), (int16_t)t40_3);
+    int32x4_t t92_0_2 = vmlal_n_s16(t90_0_2, vget_low_s16(vreinterpretq_s16_u16(t293)),
+        (int16_t)t44_3);
+    int32x4_t t92_1_2 = vmlal_high_n_s16(t90_1_2, vreinterpretq_s16_u16(t293), (int16_t)t44_3);
+    uint16x8_t value_sat_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
+    uint16x8_t out_3 = vminq_u16(value_sat_18, t5_3);
+    uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
+    uint16x8_t t99 = vrhaddq_u16(t97, out_3);
+    vst1q_u16(&((uint16_t *)(dst_row2))[0], t99);
+    int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t18_3);
+    int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t131), (int16_t)t18_3);
+    int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(t158)),
+        (int16_t)t20_3);
+    int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(t158), (int16_t)t20_3);
+    int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(t185)),
+        (int16_t)t24_3);
+    int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(t185), (int16_t)t24_3);
+    uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(t212),
+        (uint16_t)t28_3);
+    uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), t212, (uint16_t)t28_3);
+    uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(t239), (uint16_t)t32_3);
+    uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, t239, (uint16_t)t32_3);
+    int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
+        vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t36_3);
+    int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1), vreinterpretq_s16_u16(t266),
+        (int16_t)t36_3);
+    int32x4_t t113_0_2 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
+        (int16_t)t40_3);
+    int32x4_t t113_1_2 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(t293), (int16_t)t40_3);
+    int32x4_t t115_0_2 = vmlal_n_s16(t113_0_2, vget_low_s16(vreinterpretq_s16_u16(t320)),
+        (int16_t)t44_3);
+    int32x4_t t115_1_2 = vmlal_high_n_s16(t113_1_2, vreinterpretq_s16_u16(t320), (int16_t)t44_3);
+    uint16x8_t value_sat_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
+    uint16x8_t out_4 = vminq_u16(value_sat_19, t5_3);
+    uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
+    uint16x8_t t122 = vrhaddq_u16(t120, out_4);
+    vst1q_u16(&((uint16_t *)(dst_row3))[0], t122);
+    int32x4_t t124_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t18_3);
+    int32x4_t t124_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158), (int16_t)t18_3);
+    int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t185)),
+        (int16_t)t20_3);
+    int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t185), (int16_t)t20_3);
+    int32x4_t t128_0 = vmlal_n_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(t212)),
+        (int16_t)t24_3);
+    int32x4_t t128_1 = vmlal_high_n_s16(t126_1, vreinterpretq_s16_u16(t212), (int16_t)t24_3);
+    uint32x4_t t130_0 = vmlal_n_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(t239),
+        (uint16_t)t28_3);
+    uint32x4_t t130_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_1), t239, (uint16_t)t28_3);
+    uint32x4_t t132_0 = vmlal_n_u16(t130_0, vget_low_u16(t266), (uint16_t)t32_3);
+    uint32x4_t t132_1 = vmlal_high_n_u16(t130_1, t266, (uint16_t)t32_3);
+    int32x4_t t134_0 = vmlal_n_s16(vreinterpretq_s32_u32(t132_0),
+        vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t36_3);
+    int32x4_t t134_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_1), vreinterpretq_s16_u16(t293),
+        (int16_t)t36_3);
+    int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t320)),
+        (int16_t)t40_3);
+    int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t320), (int16_t)t40_3);
+    int32x4_t t138_0 = vmlal_n_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(t347)),
+        (int16_t)t44_3);
+    int32x4_t t138_1 = vmlal_high_n_s16(t136_1, vreinterpretq_s16_u16(t347), (int16_t)t44_3);
+    uint16x8_t value_sat_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
+    uint16x8_t out_5 = vminq_u16(value_sat_20, t5_3);
+    uint16x8_t t143 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
+    uint16x8_t t145 = vrhaddq_u16(t143, out_5);
+    vst1q_u16(&((uint16_t *)(dst_row4))[0], t145);
+    int32x4_t t147_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t18_3);
+    int32x4_t t147_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185), (int16_t)t18_3);
+    int32x4_t t149_0 = vmlal_n_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(t212)),
+        (int16_t)t20_3);
+    int32x4_t t149_1 = vmlal_high_n_s16(t147_1, vreinterpretq_s16_u16(t212), (int16_t)t20_3);
+    int32x4_t t151_0 = vmlal_n_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(t239)),
+        (int16_t)t24_3);
+    int32x4_t t151_1 = vmlal_high_n_s16(t149_1, vreinterpretq_s16_u16(t239), (int16_t)t24_3);
+    uint32x4_t t153_0 = vmlal_n_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(t266),
+        (uint16_t)t28_3);
+    uint32x4_t t153_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_1), t266, (uint16_t)t28_3);
+    uint32x4_t t155_0 = vmlal_n_u16(t153_0, vget_low_u16(t293), (uint16_t)t32_3);
+    uint32x4_t t155_1 = vmlal_high_n_u16(t153_1, t293, (uint16_t)t32_3);
+    int32x4_t t157_0 = vmlal_n_s16(vreinterpretq_s32_u32(t155_0),
+        vget_low_s16(vreinterpretq_s16_u16(t320)), (int16_t)t36_3);
+    int32x4_t t157_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_1), vreinterpretq_s16_u16(t320),
+        (int16_t)t36_3);
+    int32x4_t t159_0 = vmlal_n_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(t347)),
+        (int16_t)t40_3);
+    int32x4_t t159_1 = vmlal_high_n_s16(t157_1, vreinterpretq_s16_u16(t347), (int16_t)t40_3);
+    int32x4_t t161_0 = vmlal_n_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(t374)),
+        (int16_t)t44_3);
+    int32x4_t t161_1 = vmlal_high_n_s16(t159_1, vreinterpretq_s16_u16(t374), (int16_t)t44_3);
+    uint16x8_t value_sat_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
+    uint16x8_t out_6 = vminq_u16(value_sat_21, t5_3);
+    uint16x8_t t166 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
+    uint16x8_t t168 = vrhaddq_u16(t166, out_6);
+    vst1q_u16(&((uint16_t *)(dst_row5))[0], t168);
+    int32x4_t t170_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t18_3);
+    int32x4_t t170_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t212), (int16_t)t18_3);
+    int32x4_t t172_0 = vmlal_n_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(t239)),
+        (int16_t)t20_3);
+    int32x4_t t172_1 = vmlal_high_n_s16(t170_1, vreinterpretq_s16_u16(t239), (int16_t)t20_3);
+    int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266)),
+        (int16_t)t24_3);
+    int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266), (int16_t)t24_3);
+    uint32x4_t t176_0 = vmlal_n_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(t293),
+        (uint16_t)t28_3);
+    uint32x4_t t176_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_1), t293, (uint16_t)t28_3);
+    uint32x4_t t178_0 = vmlal_n_u16(t176_0, vget_low_u16(t320), (uint16_t)t32_3);
+    uint32x4_t t178_1 = vmlal_high_n_u16(t176_1, t320, (uint16_t)t32_3);
+    int32x4_t t180_0 = vmlal_n_s16(vreinterpretq_s32_u32(t178_0),
+        vget_low_s16(vreinterpretq_s16_u16(t347)), (int16_t)t36_3);
+    int32x4_t t180_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_1), vreinterpretq_s16_u16(t347),
+        (int16_t)t36_3);
+    int32x4_t t182_0 = vmlal_n_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(t374)),
+        (int16_t)t40_3);
+    int32x4_t t182_1 = vmlal_high_n_s16(t180_1, vreinterpretq_s16_u16(t374), (int16_t)t40_3);
+    int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401)),
+        (int16_t)t44_3);
+    int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401), (int16_t)t44_3);
+    uint16x8_t value_sat_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
+    uint16x8_t out_7 = vminq_u16(value_sat_22, t5_3);
+    uint16x8_t t189 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
+    uint16x8_t t191 = vrhaddq_u16(t189, out_7);
+    vst1q_u16(&((uint16_t *)(dst_row6))[0], t191);
+    int32x4_t t193_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t18_3);
+    int32x4_t t193_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239), (int16_t)t18_3);
+    int32x4_t t195_0 = vmlal_n_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(t266)),
+        (int16_t)t20_3);
+    int32x4_t t195_1 = vmlal_high_n_s16(t193_1, vreinterpretq_s16_u16(t266), (int16_t)t20_3);
+    int32x4_t t197_0 = vmlal_n_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
+        (int16_t)t24_3);
+    int32x4_t t197_1 = vmlal_high_n_s16(t195_1, vreinterpretq_s16_u16(t293), (int16_t)t24_3);
+    uint32x4_t t199_0 = vmlal_n_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(t320),
+        (uint16_t)t28_3);
+    uint32x4_t t199_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_1), t320, (uint16_t)t28_3);
+    uint32x4_t t201_0 = vmlal_n_u16(t199_0, vget_low_u16(t347), (uint16_t)t32_3);
+    uint32x4_t t201_1 = vmlal_high_n_u16(t199_1, t347, (uint16_t)t32_3);
+    int32x4_t t203_0 = vmlal_n_s16(vreinterpretq_s32_u32(t201_0),
+        vget_low_s16(vreinterpretq_s16_u16(t374)), (int16_t)t36_3);
+    int32x4_t t203_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_1), vreinterpretq_s16_u16(t374),
+        (int16_t)t36_3);
+    int32x4_t t205_0 = vmlal_n_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(t401)),
+        (int16_t)t40_3);
+    int32x4_t t205_1 = vmlal_high_n_s16(t203_1, vreinterpretq_s16_u16(t401), (int16_t)t40_3);
+    int32x4_t t207_0 = vmlal_n_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(t428)),
+        (int16_t)t44_3);
+    int32x4_t t207_1 = vmlal_high_n_s16(t205_1, vreinterpretq_s16_u16(t428), (int16_t)t44_3);
+    uint16x8_t value_sat_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
+    uint16x8_t out_8 = vminq_u16(value_sat_23, t5_3);
+    uint16x8_t t212_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
+    uint16x8_t t214 = vrhaddq_u16(t212_2, out_8);
+    vst1q_u16(&((uint16_t *)(dst_row7))[0], t214);
+    t50 = t266;
+    t77 = t293;
+    t104 = t320;
+    t131 = t347;
+    t158 = t374;
+    t185 = t401;
+    t212 = t428;
+    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+    src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);
+  }
+}
+
+static inline void one_item_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    int32_t bits) {
+  all_items_vp9_mc_8hv_avg_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my, bits,
+      1);
 }
 
 void daedalus_item_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
@@ -850,12 +906,8 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *d
 DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
     int32_t my, int32_t bits, size_t n_pieces) {
-  for (; n_pieces > 0; n_pieces--) {
-    one_item_vp9_mc_8hv_avg_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my,
-        bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    src = (const uint16_t *)((const uint8_t *)src + 8 * src_stride);
-  }
+  all_items_vp9_mc_8hv_avg_high__neon_rows8(dst, dst_stride, src, src_stride, filter, mx, my, bits,
+      n_pieces);
 }
 
 void daedalus_vp9_mc_8hv_avg_high__neon_rows8(const daedalus_buffer *buffers, const void *all_meta,

@@ -2,10 +2,12 @@
 """Branches around what only some lanes want: where no lane does, it is not computed.
 
 Selections under one mask take the values of their first arms from a block that runs if the mask
-holds anywhere; what only these arms need moves into it.
+holds anywhere; what only these arms need moves into it. So do selections under masks that hold at
+most where that one does, which may be a block in the block.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from daedalus.generator.targets.neon.forms import Need
 from daedalus.generator.targets.neon.select import Selection
@@ -16,11 +18,43 @@ _STAYS = frozenset({"load", "lane", "dot", "dup"})  # may leave something for ot
 
 @dataclass(frozen=True)
 class Branch:
-    """mask decides; selects are the values that come out; inside is what is skipped, in order."""
+    """What runs where a mask holds on some lane.
+
+    results  the selections that come out, each with its value where the mask holds nowhere
+    inside   what is skipped, in order
+    kept     stores that change nothing where the mask holds nowhere, by their numbers
+    """
 
     mask: Need
-    selects: tuple[Need, ...]
-    inside: tuple[Need, ...]
+    results: tuple[tuple[Need, Need], ...]
+    inside: tuple["Need | Branch", ...]
+    kept: frozenset[int] = frozenset()
+
+    @property
+    def blocks(self) -> Iterator["Branch"]:
+        """The branches directly in this one."""
+        return (step for step in self.inside if isinstance(step, Branch))
+
+    def all(self) -> Iterator["Branch"]:
+        """This one and those in it."""
+        yield self
+        for b in self.blocks:
+            yield from b.all()
+
+    def needs(self) -> list[Need]:
+        """All that is computed here."""
+        own = [n for step in self.inside for n in _needs(step)]
+        return list(dict.fromkeys([*own, *(n for n, _ in self.results)]))
+
+    def taken(self, selection: Selection) -> list[Need]:
+        """What comes from outside."""
+        own = self.needs()
+        inputs = [i for n in own for i in selection.chosen[n].inputs]
+        return [i for i in dict.fromkeys([self.mask, *inputs]) if i not in set(own)]
+
+
+def _needs(step: "Need | Branch") -> list[Need]:
+    return step.needs() if isinstance(step, Branch) else [step]
 
 
 def find_branch(selection: Selection) -> Branch | None:
@@ -28,73 +62,186 @@ def find_branch(selection: Selection) -> Branch | None:
 
     The stage's guard has been tested when it comes to that.
     """
-    reached = selection.reached()
-    users: dict[Need, list[Need]] = {n: [] for n in reached}
-    for n in reached:
-        for i in dict.fromkeys(selection.chosen[n].inputs):
-            users[i].append(n)
-    masks: dict[Need, list[Need]] = {}
-    for n in reached:
-        choice = selection.chosen[n]
-        if choice.rule == "bsl" and choice.inputs[0][0] is not selection.stage.guard:
-            masks.setdefault(choice.inputs[0], []).append(n)
-    found = [
-        _branch(selection, reached, users, mask, _independent(selection, s))
-        for mask, s in masks.items()
-    ]
-    best = max(found, key=lambda b: b[0], default=(0.0, None))
-    return best[1] if best[0] >= _WORTH else None
+    return _Finder(selection).best(selection.reached(), set(selection.roots), None)
 
 
-def _independent(selection: Selection, selects: list[Need]) -> tuple[Need, ...]:
-    """Those of which none is made of another: they come out of the block together."""
-    kept: list[Need] = []
-    for need in selects:  # operands come first
-        below, stack = set[Need](), [need]
+class _Finder:
+    """Looks for branches in a stage."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection, self.chosen = selection, selection.chosen
+        self.users: dict[Need, list[Need]] = {n: [] for n in selection.reached()}
+        for n in self.users:
+            for i in dict.fromkeys(self.chosen[n].inputs):
+                self.users[i].append(n)
+        guard = selection.stage.guard
+        self._tested = set() if guard is None else self._parts(selection.roots[-1], "and")
+
+    def best(self, among: list[Need], wanted: set[Need], outer: Need | None) -> Branch | None:
+        """The branch of most cost whose selections are among these; `wanted` are also used
+        elsewhere."""
+        masks = dict.fromkeys(
+            self.chosen[n].inputs[0] for n in among if self.chosen[n].rule == "bsl"
+        )
+        tested = self._tested if outer is None else self._tested | self._parts(outer, "and")
+        found = [
+            self._branch(mask, among, wanted) for mask in masks if not self._follows(mask, tested)
+        ]
+        cost, branch = max(found, key=lambda b: b[0], default=(0.0, None))
+        return branch if cost >= _WORTH else None
+
+    def _holds_at_most(self, mask: Need, where: Need) -> bool:
+        """Whether a mask holds only where another one does."""
+        return self._follows(where, self._parts(mask, "and"))
+
+    def _follows(self, mask: Need, given: set[Need]) -> bool:
+        """Whether a mask holds where all these hold."""
+        return all(any(self._implies(g, p) for g in given) for p in self._parts(mask, "and"))
+
+    def _implies(self, a: Need, b: Need) -> bool:
+        """Whether a comparison that holds makes another one hold: of a maximum of more values."""
+        if a[0] is b[0]:
+            return True
+        first, second = self.chosen[a], self.chosen[b]
+        if not first.op == second.op == "cge_u" or first.inputs[0][0] is not second.inputs[0][0]:
+            return False
+        more, fewer = (self._parts(c.inputs[1], "max_u") for c in (first, second))
+        return {n for n, _ in fewer} <= {n for n, _ in more}
+
+    def _parts(self, need: Need, op: str) -> set[Need]:
+        """What an associative operation puts together, by whatever widths."""
+        choice = self.chosen[need]
+        widened = len(choice.inputs) == 1 and choice.inputs[0][0] is need[0]
+        if choice.op != op and not widened:
+            return {need}
+        return {p for i in choice.inputs for p in self._parts(i, op)}
+
+    def _branch(
+        self, mask: Need, among: list[Need], wanted: set[Need]
+    ) -> tuple[float, Branch | None]:
+        selects = {
+            n for n in among
+            if self.chosen[n].rule == "bsl" and self._holds_at_most(self.chosen[n].inputs[0], mask)
+        }  # fmt: skip
+        if mask not in {self.chosen[n].inputs[0] for n in selects}:
+            return 0.0, None
+        selects |= self._passing(selects, among)
+        while selects:
+            inside = self._inside(mask, selects, among, wanted)
+            block = inside | selects
+            outside = {i for n in block for i in self.chosen[n].inputs} - block
+            results = {
+                n for n in selects
+                if n in wanted or not all(self._within(n, u, mask, selects, block)
+                                          for u in self.users[n])
+            }  # fmt: skip
+            circular = self._below(outside | {mask}) & results
+            if not circular:
+                return self._made(mask, selects, inside - selects, results, among)
+            selects -= circular
+        return 0.0, None
+
+    def _otherwise(self, n: Need, selects: Collection[Need]) -> Need:
+        """What a value is where the mask of these selections holds nowhere."""
+        while n in selects:
+            n = self.chosen[n].inputs[2]
+        return n
+
+    def _passing(self, selects: set[Need], among: list[Need]) -> set[Need]:
+        """Selections between one of these, and what that is where the mask holds nowhere: then it
+        is this one, too."""
+        found: set[Need] = set()
+        for n in among:  # operands come first
+            if self.chosen[n].rule == "bsl" and n not in selects:
+                _, arm, other = self.chosen[n].inputs
+                known = selects | found
+                if arm in known and self._otherwise(arm, known) == other:
+                    found.add(n)
+        return found
+
+    def _inside(
+        self, mask: Need, selects: set[Need], among: list[Need], wanted: set[Need]
+    ) -> set[Need]:
+        """What is computed for the block alone."""
+        found: set[Need] = set()
+        for n in reversed(among):  # users before what they use
+            if n in wanted or n == mask or self.chosen[n].op in _STAYS:
+                continue
+            users = self.users[n]
+            if users and all(self._within(n, u, mask, selects, found) for u in users):
+                found.add(n)
+        return found
+
+    def _within(
+        self, n: Need, user: Need, mask: Need, selects: set[Need], block: Collection[Need]
+    ) -> bool:
+        """Whether a user wants a value in the block alone."""
+        if user not in selects:
+            return user in block
+        own, arm, other = self.chosen[user].inputs
+        # Where the mask holds nowhere, the other arm is the value, or what that one then is.
+        return (n != other or n in selects) and (n != own or own != mask)
+
+    def _below(self, needs: Collection[Need]) -> set[Need]:
+        """All that these are made of."""
+        found, stack = set(needs), list(needs)
         while stack:
-            new = [i for i in selection.chosen[stack.pop()].inputs if i not in below]
-            below.update(new)
+            new = [i for i in self.chosen[stack.pop()].inputs if i not in found]
+            found.update(new)
             stack += new
-        if below.isdisjoint(kept):
-            kept.append(need)
-    return tuple(kept)
+        return found
 
+    def _made(
+        self, mask: Need, selects: set[Need], inside: set[Need], results: set[Need],
+        among: list[Need],
+    ) -> tuple[float, Branch]:  # fmt: skip
+        members = inside | selects
+        block = [n for n in among if n in members]
+        inner = self.best(block, results, mask)
+        steps = self._in_order([n for n in block if n not in results], inner)
+        outputs = tuple((n, self._otherwise(n, selects)) for n in block if n in results)
+        found = Branch(mask, outputs, steps)
+        found = replace(found, kept=self._kept(found))
+        return sum(self.chosen[n].cost for n in inside), found
 
-def _branch(
-    selection: Selection, reached: list[Need], users: dict[Need, list[Need]], mask: Need,
-    selects: tuple[Need, ...],
-) -> tuple[float, Branch]:  # fmt: skip
-    inside: set[Need] = set()
-    outer = set(selection.roots)
+    def _kept(self, branch: Branch) -> frozenset[int]:
+        """Stores of a result that else is what stands there; not those of a branch in this one."""
+        other = dict(branch.results)
+        inner = {n for b in branch.blocks for x in b.all() for n in x.kept}
+        stage, kept = self.selection.stage, set()
+        for n, s in enumerate(stage.stores):
+            before = other.get(self.selection.roots[n])
+            if before is not None and self.chosen[before].op == "load" and n not in inner:
+                node = before[0]
+                if not node.args and (node.attr[0], node.index) == (s.buffer, s.index):
+                    kept.add(n)
+        return frozenset(kept)
 
-    def only_arm(need: Need, user: Need) -> bool:
-        inputs = selection.chosen[user].inputs
-        return user in selects and inputs.count(need) == 1 and inputs[1] == need
+    def _in_order(self, wanted: list[Need], inner: Branch | None) -> tuple[Need | Branch, ...]:
+        """The values in the author's order, each after what it is made of; the branch among them
+        as one."""
+        own = set() if inner is None else set(inner.needs())
+        place = {n: k for k, n in enumerate(wanted)}
+        steps: list[Need | Branch] = [n for n in wanted if n not in own]
+        if inner is not None:
+            steps.append(inner)
+        step_of = {n: step for step in steps for n in _needs(step)}
+        out: dict[Need | Branch, None] = {}
 
-    for n in reversed(reached):
-        if n in outer or n in selects or selection.chosen[n].op in _STAYS:
-            continue
-        if users[n] and all(u in inside or only_arm(n, u) for u in users[n]):
-            inside.add(n)
-    cost = sum(selection.chosen[n].cost for n in inside)
-    ordered = sorted(
-        (n for n in reached if n in inside), key=lambda n: (n[0].seq, reached.index(n))
-    )
-    return cost, Branch(mask, selects, _by_need(selection, ordered))
+        def visit(step: Need | Branch) -> None:
+            if step not in out:
+                taken = (
+                    step.taken(self.selection) if isinstance(step, Branch)
+                    else self.chosen[step].inputs
+                )  # fmt: skip
+                for i in taken:
+                    if i in step_of:
+                        visit(step_of[i])
+                out[step] = None
 
+        def key(step: Need | Branch) -> tuple[int, int]:
+            return min((n[0].seq, place.get(n, 0)) for n in _needs(step))
 
-def _by_need(selection: Selection, wanted: list[Need]) -> tuple[Need, ...]:
-    """The values in the wanted order, each after what it is made of."""
-    out: dict[Need, None] = {}
-
-    def visit(n: Need) -> None:
-        if n not in out:
-            for i in selection.chosen[n].inputs:
-                if i in members:
-                    visit(i)
-            out[n] = None
-
-    members = set(wanted)
-    for n in wanted:
-        visit(n)
-    return tuple(out)
+        for step in sorted(steps, key=key):
+            visit(step)
+        return tuple(out)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """NEON bodies: selection, order, and the text of every step of a stage."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel, Node, Op
-from daedalus.dsl.ranges import Ranges, both_ranges
+from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ranges import both_ranges
 from daedalus.generator.targets.c.emit import point_lines, scalars
 from daedalus.generator.targets.c.scalar import Names, Scalars
 from daedalus.generator.targets.neon.branches import Branch, find_branch
 from daedalus.generator.targets.neon.constants import ConstantLanes
 from daedalus.generator.targets.neon.dots import Dots
+from daedalus.generator.targets.neon.everywhere import everywhere
 from daedalus.generator.targets.neon.forms import Choice, Demand, Need
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.lookups import gather, lookup
@@ -75,48 +77,44 @@ def _refuse_unsuited(kernel: Kernel, walks: tuple[Walk, ...], target: Target) ->
 def _body(kernel: Kernel, watch: Watch | None, target: Target) -> tuple[str, list[str]]:
     """Name and statements of the body for the items that a vector holds."""
     items = kernel.items_per_vector
-    points, walks = walks_of(kernel)
-    point_ranges = both_ranges(points)
-    _refuse_unsuited(kernel, walks, target)
-    context = _Context(
-        points, point_ranges, replace(kernel, stages=tuple(w.vector for w in walks)), walks,
-        Names(
-            fixed_names(kernel) + tuple(axis for w in walks for axis, _ in w.vector.dims)
-        ), target,
-    )  # fmt: skip
+    context = Context(kernel, target)
     lines: list[str] = []
-    for n, walk in enumerate(walks):
+    for n, walk in enumerate(context.walks):
         lines.append(stage_remark(kernel, n))
-        lines += _walked(context, walk, watch)
+        lines += walked(context, walk, watch)
     name = {1: "one_item"}.get(items, f"items_{items}")
     head = context.rows.declarations() + context.constants.declarations()
     head += context.memory.declarations(context.names)
     return name, head + lines
 
 
-class _Context:
-    """What the stages of a body share."""
+class Context:
+    """What the stages of a body share; `names` are further ones that mean something in it."""
 
-    def __init__(
-        self,
-        points: Kernel,
-        point_ranges: tuple[Ranges, Ranges],
-        vectors: Kernel,
-        walks: tuple[Walk, ...],
-        names: Names,
-        target: Target,
-    ) -> None:
-        self.points, self.vectors, self.names = points, vectors, names
+    def __init__(self, kernel: Kernel, target: Target, names: tuple[str, ...] = ()) -> None:
+        self.points, self.walks = walks_of(kernel)
+        _refuse_unsuited(kernel, self.walks, target)
+        axes = tuple(axis for w in self.walks for axis, _ in w.vector.dims)
+        self.names = Names((*fixed_names(kernel), *axes, *names))
+        self.vectors = replace(kernel, stages=tuple(w.vector for w in self.walks))
         self.target = target
-        self.ranges, self.hostile = both_ranges(vectors)
-        self.point_ranges = point_ranges
-        self.constants, self.rows = ConstantLanes(names), RowPointers(names)
-        self.memory = Memory(vectors, self.ranges, walks, target)
+        self.ranges, self.hostile = both_ranges(self.vectors)
+        self.point_ranges = both_ranges(self.points)
+        self.constants, self.rows = ConstantLanes(self.names), RowPointers(self.names)
+        self.memory = Memory(self.vectors, self.ranges, self.walks, target)
+
+    def of(self, stage: Stage) -> "Context":
+        """The same for another stage alone."""
+        other = copy(self)
+        other.vectors = replace(self.vectors, stages=(stage,))
+        other.ranges, other.hostile = both_ranges(other.vectors)
+        return other
 
 
-def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
+def walked(context: Context, walk: Walk, watch: Watch | None) -> list[str]:
     """A stage: its condition, its loops, its vectors, and what is left of a strip."""
-    stage = _Stage(context, walk)
+    ahead = _ahead(context, walk)
+    stage = _Stage(context, walk, ahead)
     if watch is not None:
         watch(stage.selection)
     if walk.plain:
@@ -145,8 +143,21 @@ def _walked(context: _Context, walk: Walk, watch: Watch | None) -> list[str]:
     return lines + ["}"] * depth
 
 
+def _ahead(context: Context, walk: Walk) -> list[str]:
+    """What is done instead of a stage where the condition of its branch holds everywhere."""
+    kernel = context.vectors
+    if not kernel.branches or walk.axis or kernel.temps:
+        return []
+    decided = everywhere(kernel, walk.vector)
+    if decided is None:
+        return []
+    own, walks = context.of(decided), (replace(walk, vector=decided),)
+    own.memory = Memory(own.vectors, own.ranges, walks, own.target)
+    return _Stage(own, walks[0]).emit(instead=True)
+
+
 def _strips(
-    context: _Context, walk: Walk, stage: "_Stage", outer: Scalars, extent: str
+    context: Context, walk: Walk, stage: "_Stage", outer: Scalars, extent: str
 ) -> list[str]:
     """An axis a vector at a time, as long as whole vectors are left; then the remaining points."""
     axis, lanes = walk.axis, walk.lanes
@@ -165,7 +176,8 @@ def _strips(
 class _Stage:
     """Emits the vectors of one stage."""
 
-    def __init__(self, context: _Context, walk: Walk) -> None:
+    def __init__(self, context: Context, walk: Walk, ahead: Sequence[str] = ()) -> None:
+        self.ahead = ahead
         self.kernel = kernel = context.vectors
         self.items = kernel.items_per_vector
         # Where the guard holds on no lane.
@@ -178,6 +190,9 @@ class _Stage:
         self.selection = Selection(kernel, self.lanes, self.ranges, self.shape)
         self.out = Lines(context.names.fresh)
         self.groups: dict[Need, Group] = {}
+        # Variables, and stores that need not be done where one is 0: outer branches' first.
+        self.flags: dict[str, frozenset[int]] = {}
+        self.open = "", 0  # the condition of the last ones, and the line that ends their block
         many = [f"[{k}]" if self.items > 1 else "" for k in range(self.items)]
         self.scalars = [
             scalars(kernel, context.ranges, context.hostile, context.names, m) for m in many
@@ -209,10 +224,13 @@ class _Stage:
         widening = any(target.ops[op].shape in ("long", "wide") for op in ops if op in target.ops)
         return widening and not target.paired and self.shape.bits(16) == 128
 
-    def emit(self) -> list[str]:
+    def emit(self, *, instead: bool = False) -> list[str]:
+        """The statements; with `instead` nothing but for where the guard holds everywhere, and then
+        nothing follows."""
         self.memory.enter(self.scope)
-        branch = find_branch(self.selection) if self.kernel.branches else None
-        steps = order(self.selection, self.memory, branch)
+        self.instead = instead
+        branch = find_branch(self.selection) if self.kernel.branches and not instead else None
+        steps = order(self.selection, self.memory, branch, bool(self.ahead))
         uniform_nodes = [
             n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
         ]
@@ -221,6 +239,8 @@ class _Stage:
             self.out.lines += s.lines
         for step in steps:
             self._step(step)
+        if instead:
+            self.out.lines += [self.leave, "}"]
         return self.out.lines
 
     # ------------------------------------------------------------------ steps
@@ -229,15 +249,41 @@ class _Stage:
         if step.guard is not None:
             self._guard(self.groups[step.guard])
         elif step.stores:
-            values = [self.groups[self._store_need(n)] for n in step.stores]
-            self.memory.store(self.out, [self.stage.stores[n] for n in step.stores], values)
+            self._store(step.stores)
+        elif step.branch is not None and step.ahead:
+            condition = self._any(self.groups[step.branch.mask])
+            self.out.lines += [f"if ({condition}) {{", *self.ahead, "}"]
         elif step.branch is not None:
-            self._branch(step.branch)
+            flags = {b: self.names.fresh("anywhere") for b in step.branch.all() if b.kept}
+            self.flags = {flag: b.kept for b, flag in flags.items()}
+            self.out.lines += [f"int {flag} = 0;" for flag in flags.values()]
+            self._branch(step.branch, {}, flags)
         elif step.need is not None:
             self.groups[step.need] = self._value(step.need, self.selection.chosen[step.need])
 
-    def _store_need(self, n: int) -> Need:
-        return self.selection.roots[n]
+    def _store(self, numbers: tuple[int, ...]) -> None:
+        """Stores done together, without those that change nothing where a branch was not taken."""
+        flags = [f for f in self.flags if any(n in self.flags[f] for n in numbers)]
+        if not flags or self.memory.in_turn(numbers):
+            self._store_all(numbers)
+            return
+        rest = tuple(n for n in numbers if n not in self.flags[flags[-1]])  # the innermost
+        condition = f"if ({flags[-1]}) {{"
+        if not rest and self.open == (condition, len(self.out.lines)):
+            self.out.lines.pop()
+        else:
+            self.out.lines.append(condition)
+        self._store_all(numbers)
+        self.open = condition, len(self.out.lines) + 1
+        if rest:
+            self.out.lines.append("} else {")
+            for group in self.memory.adjacent(rest):
+                self._store(group)
+        self.out.lines.append("}")
+
+    def _store_all(self, numbers: tuple[int, ...]) -> None:
+        values = [self.groups[self.selection.roots[n]] for n in numbers]
+        self.memory.store(self.out, [self.stage.stores[n] for n in numbers], values)
 
     def _value(self, need: Need, choice: Choice) -> Group:
         node, demand = need
@@ -375,36 +421,53 @@ class _Stage:
         # In parentheses: an intrinsic may be a macro, which the commas would fall apart for.
         return f"vld1{q}_{suffix(sign, w)}(((const {elem}[]){{{entries}}}))"
 
-    def _branch(self, branch: Branch) -> None:
-        """The values that come out of a block take those of their other arms before it."""
-        chosen, results = self.selection.chosen, {}
-        for need in branch.selects:
-            node, demand = need
-            other = self.groups[chosen[need].inputs[2]]
-            bits, sign = self.shape.bits(demand.width), other.sign
-            names = list(other.names)
-            for r, before in enumerate(other.names):
-                if self._means_something(r, demand.width):
-                    names[r] = self.names.fresh(self._wanted(node, demand))
-                    line = f"{ctype(sign, demand.width, bits)} {names[r]} = {before};"
-                    self.out.lines.append(line)
-            results[need] = Group(tuple(names), demand.width, sign)
-        self.out.lines.append(f"if ({self._any(self.groups[branch.mask])}) {{")
-        for need in branch.inside:
-            self.groups[need] = self._value(need, chosen[need])
-        for need, group in results.items():
-            operands = [self.groups[i] for i in chosen[need].inputs]
-            texts, sign = operation(
-                self.shape.target.ops["bsl"], self.shape, group.width, operands, None, 0
-            )
-            bits = self.shape.bits(group.width)
-            for r, (name, text) in enumerate(zip(group.names, texts, strict=True)):
-                if not self._means_something(r, group.width):
-                    continue
+    def _branch(self, branch: Branch, outer: dict[Need, Group], flags: dict[Branch, str]) -> None:
+        """The values that come out of a block take those of their other arms before it; those that
+        come out of a block around it have their names."""
+        results = dict(outer)
+        for need, other in branch.results:
+            before = self.groups[other]
+            if need in results:
+                self._assign(results[need], list(before.names), before.sign)
+            else:
+                results[need] = self._declared(need, before)
+        anywhere = self._any(self.groups[branch.mask])
+        if branch in flags:
+            self.out.lines.append(f"{flags[branch]} = {anywhere};")
+            anywhere = flags[branch]
+        self.out.lines.append(f"if ({anywhere}) {{")
+        for step in branch.inside:
+            if isinstance(step, Branch):
+                self._branch(step, results, flags)
+            else:
+                self.groups[step] = self._value(step, self.selection.chosen[step])
+        inner = {n for b in branch.blocks for n, _ in b.results}
+        for need, _ in branch.results:
+            if need not in inner:
+                operands = [self.groups[i] for i in self.selection.chosen[need].inputs]
+                op, width = self.shape.target.ops["bsl"], results[need].width
+                texts, sign = operation(op, self.shape, width, operands, None, 0)
+                self._assign(results[need], texts, sign)
+        self.out.lines.append("}")
+        self.groups |= {need: results[need] for need, _ in branch.results}
+
+    def _declared(self, need: Need, before: Group) -> Group:
+        """A variable for a value that comes out of a block."""
+        node, demand = need
+        bits, names = self.shape.bits(demand.width), list(before.names)
+        for r, value in enumerate(before.names):
+            if self._means_something(r, demand.width):
+                names[r] = self.names.fresh(self._wanted(node, demand))
+                kind = ctype(before.sign, demand.width, bits)
+                self.out.lines.append(f"{kind} {names[r]} = {value};")
+        return Group(tuple(names), demand.width, before.sign)
+
+    def _assign(self, group: Group, texts: list[str], sign: str) -> None:
+        bits = self.shape.bits(group.width)
+        for r, (name, text) in enumerate(zip(group.names, texts, strict=True)):
+            if self._means_something(r, group.width):
                 value = cast(text, (sign, group.width), (group.sign, group.width), bits)
                 self.out.lines.append(f"{name} = {value};")
-        self.out.lines.append("}")
-        self.groups |= results
 
     def _means_something(self, r: int, width: int) -> bool:
         """Whether register r of a value has a lane that is no padding."""
@@ -413,10 +476,24 @@ class _Stage:
 
     def _guard(self, mask: Group) -> None:
         """Leaves the body, or the strip, where the mask holds on no lane."""
+        if self.instead:
+            self.out.lines.append(f"if ({self._all(mask)}) {{")
+            return
         self.out.lines += [f"if (!({self._any(mask)})) {{", self.leave, "}"]
 
     def _any(self, mask: Group) -> str:
         """Whether a mask holds on some lane, as C text."""
+        return f"({' | '.join(self._words(mask))}) != 0"
+
+    def _all(self, mask: Group) -> str:
+        """Whether it holds on every lane."""
+        words = self._words(mask)
+        return (
+            f"({' & '.join(words)}) == {'UINT32_MAX' if 'uint32_t' in words[0] else 'UINT64_MAX'}"
+        )
+
+    def _words(self, mask: Group) -> list[str]:
+        """A mask's lanes as integers."""
         bits = self.shape.bits(mask.width)
         regs = [cast(n, (mask.sign, mask.width), ("u", 64), bits) for n in mask.names]
         lanes = [
@@ -424,6 +501,4 @@ class _Stage:
             for r in regs
             for k in range(bits // 64)
         ]
-        if self.shape.lanes * mask.width == 32:
-            lanes = [f"(uint32_t){lanes[0]}"]
-        return f"({' | '.join(lanes)}) != 0"
+        return [f"(uint32_t){lanes[0]}"] if self.shape.lanes * mask.width == 32 else lanes

@@ -93,6 +93,14 @@ class Memory:
         ]
         return together + [group for group in rest if group]
 
+    def in_turn(self, group: tuple[int, ...]) -> bool:
+        """Whether a group is of those whose elements alternate."""
+        return self.scope.lanes.stage.stores[group[0]] in self._in_turn
+
+    def adjacent(self, numbers: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Some of the stores that are written together as these are, if they are all there is."""
+        return tiles.store_groups(self.scope, numbers)
+
     def _alternating(self) -> list[tuple[int, ...]]:
         """Stores of 2, 3 or 4 values whose elements alternate without a gap."""
         found: dict[tuple[object, ...], dict[int, int]] = {}

@@ -19,23 +19,27 @@ _SINKING = frozenset({"load", "lane", "dup", "alias", "movn", "movl_u", "movl_s"
 
 @dataclass(frozen=True)
 class Step:
-    """A value to compute, stores to do together, the guard to test, or a branch."""
+    """A value to compute, stores to do together, the guard to test, or a branch. With `ahead` it is
+    where what the branch's condition decides everywhere may be done instead of all that follows."""
 
     need: Need | None = None
     stores: tuple[int, ...] = ()
     guard: Need | None = None
     branch: Branch | None = None
+    ahead: bool = False
 
     def uniform_values(self, selection: Selection) -> list[Node]:
         """The scalars this step takes."""
         needs = [] if self.need is None else [self.need]
-        if self.branch is not None:
-            needs += [*self.branch.selects, *self.branch.inside]
+        if self.branch is not None and not self.ahead:
+            needs += self.branch.needs()
         return [n for need in needs for n in selection.chosen[need].scalars]
 
 
-def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[Step]:
-    """All steps of the stage."""
+def order(
+    selection: Selection, memory: Memory, branch: Branch | None, ahead: bool = False
+) -> list[Step]:
+    """All steps of the stage; `ahead` as in Step."""
     needs = selection.reached()
     position = {need: n for n, need in enumerate(needs)}
     key: dict[Need, tuple[float, int]] = {}
@@ -58,16 +62,19 @@ def order(selection: Selection, memory: Memory, branch: Branch | None) -> list[S
             ]
             own = min(later, default=own)
         key[need] = (own, position[need])
-    alone = set() if branch is None else {*branch.selects, *branch.inside}
+    alone = set() if branch is None else set(branch.needs())
     steps: list[tuple[tuple[float, int], Step]] = [
         (key[need], Step(need=need)) for need in needs if need not in alone
     ]
     if branch is not None:
-        steps.append((min(key[n] for n in branch.selects), Step(branch=branch)))
+        steps.append((min(key[n] for n, _ in branch.results), Step(branch=branch)))
     steps += [((store_key[g], len(needs)), Step(stores=g)) for g in groups]
     if stage.guard is not None:
         root = selection.roots[-1]
         steps.append(((stage.guard.seq + 0.25, len(needs)), Step(guard=root)))
+        if ahead and branch is not None:
+            step = Step(branch=branch, ahead=True)
+            steps.append(((stage.guard.seq + 0.5, len(needs)), step))
     steps.sort(key=lambda s: s[0])
     return _with_dependencies(selection, memory, [s for _, s in steps])
 
@@ -77,19 +84,12 @@ def _loads(node: Node, op: str) -> tuple[Node, ...]:
     return (node,) if op == "load" else node.args[1:] if op == "dot" else ()
 
 
-def _taken(selection: Selection, branch: Branch) -> list[Need]:
-    """What a branch needs from outside."""
-    own = {*branch.selects, *branch.inside}
-    inputs = [i for n in (*branch.inside, *branch.selects) for i in selection.chosen[n].inputs]
-    return [i for i in dict.fromkeys(inputs) if i not in own]
-
-
 def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) -> list[Step]:
     """The steps in the wanted order, each preceded by what it depends on."""
     by_need = {s.need: s for s in steps if s.need is not None}
     for s in steps:
-        if s.branch is not None:
-            by_need |= dict.fromkeys(s.branch.selects, s)
+        if s.branch is not None and not s.ahead:
+            by_need |= dict.fromkeys((n for n, _ in s.branch.results), s)
     guard = next((s for s in steps if s.guard is not None), None)
     stage = selection.stage
     loads = [
@@ -109,8 +109,10 @@ def _with_dependencies(selection: Selection, memory: Memory, steps: list[Step]) 
             before = [by_need[i] for i in selection.chosen[step.need].inputs]
         elif step.guard is not None:
             before = [by_need[step.guard]]
+        elif step.branch is not None and step.ahead:
+            before = [by_need[step.branch.mask], *([] if guard is None else [guard])]
         elif step.branch is not None:
-            before = [by_need[n] for n in _taken(selection, step.branch)]
+            before = [by_need[n] for n in step.branch.taken(selection)]
         else:
             before = [by_need[selection.roots[n]] for n in step.stores]
             written = [stage.stores[n] for n in step.stores]

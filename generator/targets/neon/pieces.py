@@ -167,7 +167,10 @@ def _repeats(
         return f"vdup{q}_n_{suffix(sign, width)}({text(first)})"
     run_bits = len(distinct) * width
     if run_length(b, distinct) != len(distinct) or run_bits not in (32, 64):
-        return None
+        if times * width != 64 or None in distinct:
+            return None
+        halves = [f"vdup_n_{suffix(sign, width)}({text(p)})" for p in distinct if p is not None]
+        return combine(halves[0], halves[1], sign, width)
     word = f"*(const daedalus_any_u{run_bits} *)&{text(first)}"
     value = f"vdup{q}_n_u{run_bits}({word})"
     value = cast(value, ("u", run_bits), (sign, width), bits)

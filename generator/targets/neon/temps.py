@@ -75,12 +75,12 @@ class RegisterTemps:
         read = {(_fixed(n.index) or (None,))[0] for _, n in readers}
         if None in wrote | read or len(wrote) != 1 or len(read) != 1:
             return None
-        if len({id(st) for st, _ in writers}) != 1:
-            return None
         from_, to = writers[0][0], readers[0][0]
         if wrote == read:
-            same = all(st.lanes == from_.lanes for st, _ in readers)
+            same = all(st.lanes == from_.lanes for st, _ in (*writers, *readers))
             return _Temp("same", from_) if same else None
+        if len({id(st) for st, _ in writers}) != 1:
+            return None
         width = self.ranges.dtype(t.name).bits
         columns = {(_fixed(s.index) or (0, 0))[1] for _, s in writers}
         full = columns == set(range(to.lanes)) and all(st.lanes == to.lanes for st, _ in readers)
@@ -98,6 +98,11 @@ class RegisterTemps:
     def _squares(self, rows: int, cols: int, width: int) -> bool:
         """One register holds the same row of all items, and each item's part is square."""
         return self.items > 1 and rows == cols and self.items * rows * width == 128
+
+    def rows(self, name: str) -> dict[int, Group]:
+        """What is held of a temp, by its fixed position; empty where it is held transposed."""
+        temp = self._temps[name]
+        return temp.groups if temp.method == "same" else {}
 
     def write(self, s: Store, value: Group) -> None:
         where = _fixed(s.index)

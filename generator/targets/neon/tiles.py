@@ -4,6 +4,7 @@
 Only stages with one axis across the vector have tiles, and blocks only without loops.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from daedalus.dsl.ir import Affine, Buffer, DType, Index, Node, Op, Stage, Store
@@ -40,25 +41,36 @@ class Rows:
 
 def rows_of(scope: Scope, b: Buffer, index: Index) -> Rows | None:
     """How an index lies in a tile; None where its lanes are no rows."""
-    if len(scope.lanes.axes) > 1 or not scope.lanes.whole or b.name in scope.held:
+    lanes = {name for name, _ in scope.lanes.axes}
+    if not scope.lanes.whole or b.name in scope.held:
         return None
-    ((lane, _),) = scope.lanes.axes
-    moving = {name for a in index for name, _ in a.terms if name != lane}
+    moving = {name for a in index for name, _ in a.terms if name not in lanes}
     if moving - {name for name, _ in scope.lanes.loops}:
         return None  # with something known at run time
     if b.kind != "block":
-        if len(index) != 2 or index[0].coefficient(lane) != 1 or index[1].terms:
+        if len(index) != 2 or _step(scope, index[0]) != 1 or index[1].terms:
             return None
-        row = Affine(index[0].const, tuple(t for t in index[0].terms if t[0] != lane))
+        row = Affine(index[0].const, tuple(t for t in index[0].terms if t[0] not in lanes))
         return Rows((row,), index[1].const, row=row)
     if moving:
         return None
     a = flat(b, index)
-    step = a.coefficient(lane)
+    step = _step(scope, a)
     if step < 2:
         return None
     first, at = divmod(a.const, step)
     return Rows((first, step), at, step, start=first * step)
+
+
+def _step(scope: Scope, a: Affine) -> int:
+    """How far a lane is from the one before; 0 where that differs."""
+    *outer, (inner, extent) = scope.lanes.axes
+    step = a.coefficient(inner)
+    for name, n in reversed(outer):
+        if a.coefficient(name) != step * extent:
+            return 0
+        extent *= n
+    return step
 
 
 class Tiles:
@@ -66,7 +78,7 @@ class Tiles:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self._loaded: dict[tuple[str, tuple[object, ...]], dict[int, Group]] = {}
+        self._loaded: dict[tuple[object, ...], dict[int, Group]] = {}
 
     @property
     def _stage(self) -> Stage:
@@ -79,7 +91,7 @@ class Tiles:
         window = None if rows is None else self._window(b, rows)
         if rows is None or window is None:
             return None
-        key = (b.name, rows.line)
+        key = (b.name, rows.line, window)
         if key not in self._loaded:
             self._loaded[key] = self._load(out, b, rows, *window)
         return self._loaded[key][rows.at - window[0]]
@@ -95,8 +107,9 @@ class Tiles:
         return found
 
     def _window(self, b: Buffer, rows: Rows) -> tuple[int, int] | None:
-        """First column and number of columns that a tile's loads need; None if it cannot be one."""
-        at = [a for a, _ in self._reads(b, rows.line)]
+        """First column and number of columns of the tile that has these rows' elements; None if
+        there can be none: one for all loads, or else several beside each other."""
+        at = sorted({a for a, _ in self._reads(b, rows.line)})
         lanes = self.scope.lanes
         width = self.scope.ranges.dtype(b.name).bits
         if b.kind != "block":
@@ -104,15 +117,16 @@ class Tiles:
         else:  # the last row may end where the block does
             first_of_last = rows.start + (lanes.count - 1) * rows.step
             lo, hi = 0, min(rows.step, b.size - first_of_last)
-        for cols in (64 // width, 128 // width):
-            first = min(min(at), hi - cols)
-            if (
-                first >= lo
-                and max(at) < first + cols
-                and can_transpose(lanes.items * lanes.count, cols, width)
-            ):
+        fit = [
+            cols
+            for cols in (64 // width, 128 // width)
+            if can_transpose(lanes.items * lanes.count, cols, width) and cols <= hi - lo
+        ]
+        for cols in fit:
+            first = min(at[0], hi - cols)
+            if at[-1] < first + cols:
                 return first, cols
-        return None
+        return next(filter(None, (_one_of(at, rows.at, cols, hi) for cols in fit[::-1])), None)
 
     def _load(self, out: Lines, b: Buffer, rows: Rows, first: int, cols: int) -> dict[int, Group]:
         """All rows of a tile, transposed: column -> group."""
@@ -138,11 +152,29 @@ class Tiles:
         return {n: Group(tuple(c), dtype.bits, "u") for n, c in enumerate(columns)}
 
 
-def store_groups(scope: Scope) -> list[tuple[int, ...]]:
-    """The numbers of the stage's stores, those that one tile writes together in one tuple."""
+def _one_of(at: list[int], wanted: int, cols: int, end: int) -> tuple[int, int] | None:
+    """Of tiles of so many columns beside each other the one with the wanted column; None where one
+    would be read for fewer than half its columns."""
+    found, left = None, at
+    while left:
+        first = min(left[0], end - cols)
+        inside = [a for a in left if a < first + cols]
+        if 2 * len(inside) < cols:
+            return None
+        if wanted in inside:
+            found = first, cols
+        left = left[len(inside) :]
+    return found
+
+
+def store_groups(scope: Scope, among: Collection[int] | None = None) -> list[tuple[int, ...]]:
+    """The numbers of the stage's stores, or of some, those that one tile writes together in one
+    tuple."""
     tiles: dict[tuple[str, tuple[object, ...]], dict[int, int]] = {}
     groups: list[tuple[int, ...]] = []
     for n, s in enumerate(scope.lanes.stage.stores):
+        if among is not None and n not in among:
+            continue
         rows = rows_of(scope, scope.kernel.buffer(s.buffer), s.index)
         if rows is not None and n not in scope.alone:
             tiles.setdefault((s.buffer, rows.line), {})[rows.at] = n
@@ -154,9 +186,23 @@ def store_groups(scope: Scope) -> list[tuple[int, ...]]:
 
 
 def _runs(scope: Scope, width: int, at: dict[int, int]) -> list[tuple[int, ...]]:
-    """Splits a tile's stores into runs of 8, 4, 2 or 1 adjacent columns."""
-    left, runs = sorted(at), []
+    """Splits a tile's stores into runs of 8, 4, 2 or 1 adjacent columns.
+
+    What is left behind a run of 8, and would be several, is one of 8 again: some are stored twice.
+    """
+    left = sorted(at)
+    runs: list[tuple[int, ...]] = []
     while left:
+        last = [*range(left[-1] - 7, left[-1] + 1)]
+        if (
+            runs
+            and 2 < len(left) < 8
+            and len(left) != 4
+            and set(last) <= set(at)
+            and _woven(scope, 8, width)
+        ):
+            runs.append(tuple(at[c] for c in last))
+            break
         for k in (8, 4, 2, 1):
             run = left[:k]
             adjacent = len(run) == k and run == list(range(run[0], run[0] + k))
@@ -172,7 +218,8 @@ def _woven(scope: Scope, k: int, width: int) -> bool:
     lanes = scope.items * scope.lanes.count
     if k * width in (64, 128) and lanes == k:
         return can_transpose(k, k, width)
-    return k in (2, 4) and k * width <= 64 and lanes * width >= 64
+    most = 8 if lanes * width == 128 else 4
+    return 1 < k <= most and k * width <= 64 and lanes * width >= 64
 
 
 def store_rows(scope: Scope, out: Lines, stores: list[Store], values: list[Group]) -> None:

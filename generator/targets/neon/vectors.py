@@ -241,7 +241,7 @@ def can_transpose(rows: int, cols: int, width: int) -> bool:
     """Whether `transpose` handles a matrix of that many rows of `cols` elements."""
     if cols * width == 64:
         return rows == cols or rows % (2 * cols) == 0
-    return cols * width == 128 and rows % cols == 0
+    return cols * width == 128 and (rows % cols == 0 or 2 * rows == cols)
 
 
 def transpose(
@@ -250,7 +250,8 @@ def transpose(
 ) -> list[list[str]]:  # fmt: skip
     """Columns of a matrix given as rows (unsigned registers): a list of registers each.
 
-    Rows of 64 bits are paired so that quad registers are used throughout. With several matrices
+    Rows of 64 bits are paired so that quad registers are used throughout; of half as many rows as
+    columns two are made a register. With several matrices
     `side_by_side`, a register holds the same row of each, and they are squares.
     """
     if target.zips and side_by_side <= 2:
@@ -263,6 +264,10 @@ def transpose(
         ]
     if cols * width == 64 and len(rows) == cols == 8:
         return [[c] for c in _eight_by_eight_bytes(out, rows, names)]
+    if 2 * len(rows) == cols and cols * width == 128:
+        pairs = [out.let("c", "u", width, 128, reg) for reg in _network(out, rows, width, 128)]
+        halves = [*(low(p, "u", width) for p in pairs), *(high(p, "u", width) for p in pairs)]
+        return [[out.let(n, "u", width, 64, x)] for n, x in zip(names, halves, strict=True)]
     step = 2 * cols if cols * width == 64 and len(rows) > cols else cols
     columns: list[list[str]] = [[] for _ in range(cols)]
     for start in range(0, len(rows), step):

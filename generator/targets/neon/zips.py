@@ -26,8 +26,7 @@ def transpose(
             middle = len(block) // 2
             pairs = zip(block[:middle], block[middle:], strict=True)
             block = [let("z", zip_.text(1, a, b)) for a, b in pairs]
-        rounds = cols.bit_length() - 1 - (half_rows and step == cols)
-        for _ in range(rounds):
+        for _ in range(len(block).bit_length() - 1):
             block = zip_.woven(block)
         if len(block) < cols:  # two columns a register
             low = [f"vget_low_u{width}({r})" for r in block]

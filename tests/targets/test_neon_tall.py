@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Items one below the other that keep what they have in common; and those that have nothing."""
+
+from daedalus.generator.compile.registry import find, load
+from daedalus.generator.options import options_of
+from daedalus.generator.passes.pipeline import lower
+from daedalus.generator.targets.neon.tall import emit_tall
+from daedalus.generator.targets.neon.target import NEON
+from daedalus.generator.targets.shell import Body
+
+
+def made(kernel: str, class_name: str = "sub8") -> Body | None:
+    entry = find(load(), kernel)
+    assert entry is not None
+    return emit_tall(lower(entry.kernel, options_of("neon", class_name)), 8, NEON)
+
+
+def test_rows_in_common_stay_in_registers() -> None:
+    found = made("vp9_mc_8hv")
+    assert found is not None and found.arguments[-1] == "size_t n_pieces"
+    lines = list(found.lines)
+    turn = lines.index("for (; n_pieces > 0; n_pieces--) {")
+    ahead, within = lines[:turn], lines[turn + 1 :]
+    # Seven rows ahead, and in each turn eight; what the turn leaves is carried on.
+    first = [line for line in ahead if "vld1_u8(&src_above3[-3]" in line]
+    assert len(first) == 1 and not any("src_above" in line for line in within)
+    carried = [line for line in within if " = " in line and len(line.split()) == 3]
+    assert len(carried) == 7
+    names = {line.split()[0] for line in carried}
+    assert all(any(f" {n} = " in line for line in ahead) for n in names)
+    assert within[-3:] == ["dst += 8 * dst_stride;", "src += 8 * src_stride;", "}"]
+
+
+def test_pointers_to_wider_samples_move_too() -> None:
+    found = made("vp9_mc_8hv_high", "rows8")
+    assert found is not None
+    text = "\n".join(found.lines)
+    assert "dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);" in text
+
+
+def test_wide_items_go_down_panel_by_panel() -> None:
+    found = made("vp9_mc_32hv")
+    assert found is not None and found.panel is not None
+    assert found.lines[1] == (
+        "panel_of_all(dst, dst_stride, src, src_stride, filter, mx, my, n_pieces);"
+    )
+    assert "for (; n_pieces > 0; n_pieces--) {" in found.panel.lines
+
+
+def test_a_filter_of_one_direction_has_nothing_in_common() -> None:
+    assert made("vp9_mc_8v") is None and made("vp9_mc_8h") is None
