@@ -4299,7 +4299,6 @@ static const daedalus_variant vp9_lpf16_h_variants[] = {
   VECTOR(daedalus_vp9_lpf16_h__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf16_h__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf16_h__glsl_full_p4_word_signs_early, 0, 0, 1102)
-  NEON_OTHER(daedalus_vp9_lpf16_h__neon_full_early, 0, 0, 301)
 };
 
 static const daedalus_buffer_desc vp9_lpf16_high_h_buffers[] = {
@@ -4373,14 +4372,13 @@ static const daedalus_class_desc vp9_lpf16_v_classes[] = {
 
 static const daedalus_variant vp9_lpf16_v_variants[] = {
   QPU(daedalus_vp9_lpf16_v__qpu_full_word_dot, 0, 0, 1300)
-  QPU(daedalus_vp9_lpf16_v__qpu_full_aside, 0, 0, 1301)
+  QPU(daedalus_vp9_lpf16_v__qpu_full, 0, 0, 1301)
   GLSL(daedalus_vp9_lpf16_v__glsl_full_p2_word_signs_early, 0, 0, 900)
   GLSL(daedalus_vp9_lpf16_v__glsl_full_p2, 0, 0, 901)
   NEON(daedalus_vp9_lpf16_v__neon_full_branch_early, 0, 0, 100)
   VECTOR(daedalus_vp9_lpf16_v__vector_full_branch_early, 0, 0, 400)
   C(daedalus_vp9_lpf16_v__c_full, 0, 0, 500)
   GLSL_OTHER(daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early, 0, 0, 1102)
-  NEON_OTHER(daedalus_vp9_lpf16_v__neon_full_early, 0, 0, 301)
 };
 
 static const daedalus_buffer_desc vp9_lpf44_h_buffers[] = {
@@ -10271,7 +10269,6 @@ ONE(daedalus_items_vp9_lpf16_h)
 ONE(daedalus_items_vp9_lpf16_h__c_full)
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_items_vp9_lpf16_h__neon_full_branch_early)
-ONE(daedalus_items_vp9_lpf16_h__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_lpf16_h__vector_full_branch_early)
@@ -10305,7 +10302,6 @@ ONE(daedalus_items_vp9_lpf16_v)
 ONE(daedalus_items_vp9_lpf16_v__c_full)
 #if DAEDALUS_HAVE_NEON
 ONE(daedalus_items_vp9_lpf16_v__neon_full_branch_early)
-ONE(daedalus_items_vp9_lpf16_v__neon_full_early)
 #endif
 #if DAEDALUS_HAVE_VECTORS
 ONE(daedalus_items_vp9_lpf16_v__vector_full_branch_early)
@@ -13831,16 +13827,12 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_items_vp9_lpf1616_v__neon_full_r2_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_h__neon_full_branch_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_h__neon_full_early", call_daedalus_items_vp9_lpf16_h__neon_full_early,
-      NULL, NULL },
   { "daedalus_vp9_lpf16_high_h__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_high_h__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_high_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_high_v__neon_full_branch_early, NULL, NULL },
   { "daedalus_vp9_lpf16_v__neon_full_branch_early",
       call_daedalus_items_vp9_lpf16_v__neon_full_branch_early, NULL, NULL },
-  { "daedalus_vp9_lpf16_v__neon_full_early", call_daedalus_items_vp9_lpf16_v__neon_full_early,
-      NULL, NULL },
   { "daedalus_vp9_lpf44_h__neon_full_r2_early",
       call_daedalus_items_vp9_lpf44_h__neon_full_r2_early, NULL, NULL },
   { "daedalus_vp9_lpf44_high_h__neon_full_early",
@@ -15063,7 +15055,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "f1a0ee51a94fbc2f",
+  .generator = "f0d1ec8f646258fe",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -14,7 +14,7 @@ from daedalus.generator.measure import mix
 def count_clips(names: tuple[str, ...], *, as_json: bool) -> None:
     """Prints a line a clip, and what all clips together are."""
     with progress(quiet=as_json):
-        (decoder,) = mix.decoders()
+        (decoder,) = mix.decoders()  # the file speaks of one
         known = {c["name"]: c for c in decoder.clips}
         for name in names:
             if name not in known:

@@ -100,17 +100,25 @@ def command(
     With --substrate qpu the functions run on Vulkan devices, one item a dispatch: correct, though
     slow. Without FILE a few frames of 176x144 are decoded.
     """
-    if damaged is not None:
-        if file is not None or substrate == "qpu":
-            raise UserError("--damaged decodes clips on the CPU", "leave FILE and --substrate out")
-        _damaged(damaged, seed, as_json)
-        return
-    if timed is not None:
-        if file is not None or substrate == "qpu":
-            raise UserError("--timed decodes clips on the CPU", "leave FILE and --substrate out")
-        _timed(timed, as_json)
+    if damaged is not None or timed is not None:
+        if file is not None or target or substrate == "qpu" or device or frames or faults or sample:
+            raise UserError(
+                "--damaged and --timed decode whole clips on the CPU, each in its own ways",
+                "leave FILE and the other options out, but for --seed and --json",
+            )
+        if damaged is not None and timed is not None:
+            raise UserError("--damaged and --timed are two runs", "leave one of the two out")
+        if damaged is not None:
+            _damaged(damaged, seed, as_json)
+        else:
+            _timed(timed or 1, as_json)
         return
     if substrate == "qpu":
+        if threads > 1:
+            raise UserError(
+                "--threads is about the CPU's functions; --substrate qpu decodes by one thread",
+                "leave one of the two out",
+            )
         if target is not None:
             raise UserError(
                 f"--target {target} is about the CPU's functions, and --substrate qpu runs none",

@@ -67,7 +67,9 @@ def _campaign() -> Iterator[Step]:
     for arch, sanitize in _others():
         yield from _ctest("all tests, ", arch, sanitize, "-LE", "consumer")
     yield _verb("oracle", "--items", "2000")
-    yield _verb("stream", wide=True)
+    yield _verb("stream", "--threads", "4", wide=True)
+    yield _verb("stream", "--damaged", "500", wide=True)
+    yield _verb("count", "--clips", wide=True)
     yield _verb("v3d", "fuzz", "--seconds", "20")
     day = str(stale.today().toordinal())  # other programs each day
     yield _verb("fuzz", "--target", "qpu", "--programs", _PROGRAMS, "--seed", day, wide=True)

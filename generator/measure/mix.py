@@ -96,9 +96,7 @@ def _plain(symbol: str) -> str:
 
 
 def _kernel(symbol: str, known: Collection[str]) -> str | None:
-    """The kernel whose code a function of the library is: names hold its id."""
-    if not re.match(r"daedalus_|n_|one_item_|one_panel_|items_\d", symbol):
-        return None
+    """The kernel whose code a function is: of ours, and nobody else's, names hold its id."""
     words = symbol.split("__")[0].split("_")
     names = (
         "_".join(words[first:end])

@@ -12,7 +12,7 @@ from daedalus.generator.passes.guard import find_guard
 def unroll_outer(kernel: Kernel, early: bool = False) -> Kernel:
     """`kernel` whose stages have their vector's axes, and before these the loops that must stay:
     those whose extent varies, and with `early` those of which each turn can end early."""
-    if early:
+    if early and kernel.stages:
         *before, last = find_guard(kernel).stages
         if last.guard is not None:
             outer = last.dims[: len(last.dims) - last.vector]

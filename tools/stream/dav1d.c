@@ -73,8 +73,8 @@ long stream_decode(stream_packets *file, long limit, int reorder) {
   long count = 0;
   (void)reorder; /* an AV1 stream says itself when a frame is shown */
   dav1d_default_settings(&settings);
-  settings.n_threads = 1;
-  settings.max_frame_delay = 1;
+  settings.n_threads = stream_threads;
+  settings.max_frame_delay = stream_threads > 1 && !stream_in_slices ? stream_threads : 1;
   settings.all_layers = 0; /* the highest layer only, as ffmpeg does */
   if (dav1d_open(&decoder, &settings) < 0) {
     stream_fail(EXIT_DECODE, "the decoder does not open", "");

@@ -3011,18 +3011,15 @@ extern const daedalus_gpu_code daedalus_vp9_lpf16_h__glsl_full_p2_word_signs_ear
 extern const daedalus_qpu_code daedalus_vp9_lpf16_h__qpu_full_word_dot,
     daedalus_vp9_lpf16_h__qpu_full_aside;
 daedalus_cpu_fn daedalus_vp9_lpf16_h__neon_full_branch_early,
-    daedalus_vp9_lpf16_h__vector_full_branch_early, daedalus_vp9_lpf16_h__c_full,
-    daedalus_vp9_lpf16_h__neon_full_early;
+    daedalus_vp9_lpf16_h__vector_full_branch_early, daedalus_vp9_lpf16_h__c_full;
 typedef void daedalus_vp9_lpf16_h_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 DAEDALUS_FLATTEN daedalus_vp9_lpf16_h_item_fn daedalus_item_vp9_lpf16_h__neon_full_branch_early,
-    daedalus_item_vp9_lpf16_h__vector_full_branch_early, daedalus_item_vp9_lpf16_h__c_full,
-    daedalus_item_vp9_lpf16_h__neon_full_early;
+    daedalus_item_vp9_lpf16_h__vector_full_branch_early, daedalus_item_vp9_lpf16_h__c_full;
 typedef void daedalus_vp9_lpf16_h_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_h_meta *meta, size_t meta_step);
 daedalus_vp9_lpf16_h_items_fn daedalus_items_vp9_lpf16_h__neon_full_branch_early,
-    daedalus_items_vp9_lpf16_h__vector_full_branch_early, daedalus_items_vp9_lpf16_h__c_full,
-    daedalus_items_vp9_lpf16_h__neon_full_early;
+    daedalus_items_vp9_lpf16_h__vector_full_branch_early, daedalus_items_vp9_lpf16_h__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_high_h__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_high_h__glsl_full_p2,
@@ -3061,20 +3058,17 @@ daedalus_vp9_lpf16_high_v_items_fn daedalus_items_vp9_lpf16_high_v__neon_full_br
 extern const daedalus_gpu_code daedalus_vp9_lpf16_v__glsl_full_p2_word_signs_early,
     daedalus_vp9_lpf16_v__glsl_full_p2, daedalus_vp9_lpf16_v__glsl_full_p4_word_signs_early;
 extern const daedalus_qpu_code daedalus_vp9_lpf16_v__qpu_full_word_dot,
-    daedalus_vp9_lpf16_v__qpu_full_aside;
+    daedalus_vp9_lpf16_v__qpu_full;
 daedalus_cpu_fn daedalus_vp9_lpf16_v__neon_full_branch_early,
-    daedalus_vp9_lpf16_v__vector_full_branch_early, daedalus_vp9_lpf16_v__c_full,
-    daedalus_vp9_lpf16_v__neon_full_early;
+    daedalus_vp9_lpf16_v__vector_full_branch_early, daedalus_vp9_lpf16_v__c_full;
 typedef void daedalus_vp9_lpf16_v_item_fn(uint8_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     int32_t limit, int32_t thresh);
 DAEDALUS_FLATTEN daedalus_vp9_lpf16_v_item_fn daedalus_item_vp9_lpf16_v__neon_full_branch_early,
-    daedalus_item_vp9_lpf16_v__vector_full_branch_early, daedalus_item_vp9_lpf16_v__c_full,
-    daedalus_item_vp9_lpf16_v__neon_full_early;
+    daedalus_item_vp9_lpf16_v__vector_full_branch_early, daedalus_item_vp9_lpf16_v__c_full;
 typedef void daedalus_vp9_lpf16_v_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf16_v_meta *meta, size_t meta_step);
 daedalus_vp9_lpf16_v_items_fn daedalus_items_vp9_lpf16_v__neon_full_branch_early,
-    daedalus_items_vp9_lpf16_v__vector_full_branch_early, daedalus_items_vp9_lpf16_v__c_full,
-    daedalus_items_vp9_lpf16_v__neon_full_early;
+    daedalus_items_vp9_lpf16_v__vector_full_branch_early, daedalus_items_vp9_lpf16_v__c_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf44_h__glsl_full_p4_word_signs_early,
     daedalus_vp9_lpf44_h__glsl_full_p4, daedalus_vp9_lpf44_h__glsl_full_p2_word_signs_early;

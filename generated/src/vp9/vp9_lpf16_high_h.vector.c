@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash de516e3abe5575de
+ * Class full, input hash ecca4feaaa5119e4
  */
 static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -149,25 +149,9 @@ static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t 
   uint16x8_t t81_2 = vmaxq_u16(t80_2, t75_2);
   uint16x8_t t76_2 = vabdq_u16(q3_2, q0_2);
   uint16x8_t t82_2 = vmaxq_u16(t81_2, t76_2);
-  uint16x8_t t135_2 = vabdq_u16(p4_2, p0_2);
-  uint16x8_t t136_2 = vabdq_u16(p5_2, p0_2);
-  uint16x8_t t143_2 = vmaxq_u16(t135_2, t136_2);
-  uint16x8_t t137_2 = vabdq_u16(p6_2, p0_2);
-  uint16x8_t t144_2 = vmaxq_u16(t143_2, t137_2);
-  uint16x8_t t138_2 = vabdq_u16(p7_2, p0_2);
-  uint16x8_t t145_2 = vmaxq_u16(t144_2, t138_2);
-  uint16x8_t t139_2 = vabdq_u16(q4_2, q0_2);
-  uint16x8_t t146 = vmaxq_u16(t145_2, t139_2);
-  uint16x8_t t140_2 = vabdq_u16(q5_2, q0_2);
-  uint16x8_t t147 = vmaxq_u16(t146, t140_2);
-  uint16x8_t t141_2 = vabdq_u16(q6_2, q0_2);
-  uint16x8_t t148_2 = vmaxq_u16(t147, t141_2);
-  uint16x8_t t142_2 = vabdq_u16(q7_2, q0_2);
-  uint16x8_t t149_2 = vmaxq_u16(t148_2, t142_2);
-  uint16x8_t t150_2 = vmaxq_u16(t82_2, t149_2);
-  uint16x8_t t151_2 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t150_2));
-  if ((vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
-      vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0) {
+  uint16x8_t t83 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t82_2));
+  if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) | vgetq_lane_u64(vreinterpretq_u64_u16(t83),
+      1)) != 0) {
     int32_t t5 = bits - 8;
     int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
     int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
@@ -484,7 +468,6 @@ static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t 
   int16x8_t t70 = vminq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t59));
   int16x8_t f2 = vshrq_n_s16(t70, 3);
   int16x8_t t72 = vrshrq_n_s16(f1, 1);
-  uint16x8_t t83 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t82_2));
   uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t72), t51);
   uint16x8_t value_3 = vaddq_u16(p1_2, g);
   uint16x8_t value_4 = vaddq_u16(p0_2, vreinterpretq_u16_s16(f2));
@@ -501,159 +484,196 @@ static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t 
   uint16x8_t moved2 = vminq_u16(vreinterpretq_u16_s16(t93), t10);
   int16x8_t t95 = vmaxq_s16(vreinterpretq_s16_u16(value_6), vreinterpretq_s16_u16(k0));
   uint16x8_t moved3 = vminq_u16(vreinterpretq_u16_s16(t95), t10);
-  uint16x8_t t98 = vshlq_n_u16(p2_2, 1);
-  int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3_2),
-      multipliers16, 1);
-  uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1_2);
-  uint16x8_t t101 = vaddq_u16(t100, p0_2);
-  uint16x8_t total_15 = vaddq_u16(t101, q0_2);
-  uint16x8_t t103 = vrshrq_n_u16(total_15, 3);
-  uint16x8_t near0 = vbslq_u16(t83, t103, p2_2);
-  uint16x8_t t105 = vaddq_u16(p1_2, q1_2);
-  uint16x8_t t106 = vsubq_u16(t105, p3_2);
-  uint16x8_t t107 = vsubq_u16(t106, p2_2);
-  uint16x8_t total_16 = vaddq_u16(total_15, t107);
-  uint16x8_t t109 = vrshrq_n_u16(total_16, 3);
-  uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
-  uint16x8_t t111 = vaddq_u16(p0_2, q2_2);
-  uint16x8_t t112 = vsubq_u16(t111, p3_2);
-  uint16x8_t t113 = vsubq_u16(t112, p1_2);
-  uint16x8_t total_17 = vaddq_u16(total_16, t113);
-  uint16x8_t t115 = vrshrq_n_u16(total_17, 3);
-  uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
-  uint16x8_t t117 = vaddq_u16(q0_2, q3_2);
-  uint16x8_t t118 = vsubq_u16(t117, p3_2);
-  uint16x8_t t119 = vsubq_u16(t118, p0_2);
-  uint16x8_t total_18 = vaddq_u16(total_17, t119);
-  uint16x8_t t121 = vrshrq_n_u16(total_18, 3);
-  uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
-  uint16x8_t t123 = vaddq_u16(q1_2, q3_2);
-  uint16x8_t t124 = vsubq_u16(t123, p2_2);
-  uint16x8_t t125 = vsubq_u16(t124, q0_2);
-  uint16x8_t total_19 = vaddq_u16(total_18, t125);
-  uint16x8_t t127 = vrshrq_n_u16(total_19, 3);
-  uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
-  uint16x8_t t129_2 = vaddq_u16(q2_2, q3_2);
-  uint16x8_t t130_2 = vsubq_u16(t129_2, p1_2);
-  uint16x8_t t131_2 = vsubq_u16(t130_2, q1_2);
-  uint16x8_t total_20 = vaddq_u16(total_19, t131_2);
-  uint16x8_t t133_2 = vrshrq_n_u16(total_20, 3);
-  uint16x8_t near5 = vbslq_u16(t83, t133_2, q2_2);
   int anywhere = 0;
+  int anywhere_2 = 0;
   uint16x8_t t236 = p6_2;
   uint16x8_t t237 = p5_2;
   uint16x8_t t238 = p4_2;
   uint16x8_t t239 = p3_2;
-  uint16x8_t t185_2 = near0;
-  uint16x8_t t191_2 = near1;
-  uint16x8_t t197 = near2;
-  uint16x8_t t203_2 = near3;
-  uint16x8_t t209_2 = near4;
-  uint16x8_t t215_2 = near5;
+  uint16x8_t t240 = p2_2;
+  uint16x8_t t191_2 = moved0;
+  uint16x8_t t197 = moved1;
+  uint16x8_t t203_2 = moved2;
+  uint16x8_t t209_2 = moved3;
+  uint16x8_t t245 = q2_2;
   uint16x8_t t246 = q3_2;
   uint16x8_t t247 = q4_2;
   uint16x8_t t248 = q5_2;
   uint16x8_t wide_2 = q6_2;
-  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
-      vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0;
+  anywhere = (vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
+      vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0;
   if (anywhere) {
-    uint16x8_t t154_2 = vshlq_n_u16(p6_2, 1);
-    int16x8_t t155_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154_2), vreinterpretq_s16_u16(p7_2),
-        multipliers16, 0);
-    uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155_2), p5_2);
-    uint16x8_t t157_2 = vaddq_u16(t156, p4_2);
-    uint16x8_t t158_3 = vaddq_u16(t157_2, p3_2);
-    uint16x8_t t159_2 = vaddq_u16(t158_3, p2_2);
-    uint16x8_t t160_2 = vaddq_u16(t159_2, p1_2);
-    uint16x8_t t161_2 = vaddq_u16(t160_2, p0_2);
-    uint16x8_t total_21 = vaddq_u16(t161_2, q0_2);
-    uint16x8_t t163_2 = vrshrq_n_u16(total_21, 4);
-    uint16x8_t t164_2 = vandq_u16(t49_2, t151_2);
-    uint16x8_t t165_2 = vaddq_u16(p5_2, q1_2);
-    uint16x8_t t166_2 = vsubq_u16(t165_2, p7_2);
-    uint16x8_t t167 = vsubq_u16(t166_2, p6_2);
-    uint16x8_t total_22 = vaddq_u16(total_21, t167);
-    uint16x8_t t169_2 = vrshrq_n_u16(total_22, 4);
-    uint16x8_t t170_2 = vaddq_u16(p4_2, q2_2);
-    uint16x8_t t171_2 = vsubq_u16(t170_2, p7_2);
-    uint16x8_t t172 = vsubq_u16(t171_2, p5_2);
-    uint16x8_t total_23 = vaddq_u16(total_22, t172);
-    uint16x8_t t174_2 = vrshrq_n_u16(total_23, 4);
-    uint16x8_t t175_2 = vaddq_u16(p3_2, q3_2);
-    uint16x8_t t176_2 = vsubq_u16(t175_2, p7_2);
-    uint16x8_t t177 = vsubq_u16(t176_2, p4_2);
-    uint16x8_t total_24 = vaddq_u16(total_23, t177);
-    uint16x8_t t179_2 = vrshrq_n_u16(total_24, 4);
-    uint16x8_t t180_2 = vaddq_u16(p2_2, q4_2);
-    uint16x8_t t181_2 = vsubq_u16(t180_2, p7_2);
-    uint16x8_t t182 = vsubq_u16(t181_2, p3_2);
-    uint16x8_t total_25 = vaddq_u16(total_24, t182);
-    uint16x8_t t184_2 = vrshrq_n_u16(total_25, 4);
-    uint16x8_t t186_2 = vaddq_u16(p1_2, q5_2);
-    uint16x8_t t187 = vsubq_u16(t186_2, p7_2);
-    uint16x8_t t188_2 = vsubq_u16(t187, p2_2);
-    uint16x8_t total_26 = vaddq_u16(total_25, t188_2);
-    uint16x8_t t190_2 = vrshrq_n_u16(total_26, 4);
-    uint16x8_t t192 = vaddq_u16(p0_2, q6_2);
-    uint16x8_t t193_2 = vsubq_u16(t192, p7_2);
-    uint16x8_t t194_2 = vsubq_u16(t193_2, p1_2);
-    uint16x8_t total_27 = vaddq_u16(total_26, t194_2);
-    uint16x8_t t196_2 = vrshrq_n_u16(total_27, 4);
-    uint16x8_t t198_2 = vaddq_u16(q0_2, q7_2);
-    uint16x8_t t199_2 = vsubq_u16(t198_2, p7_2);
-    uint16x8_t t200_2 = vsubq_u16(t199_2, p0_2);
-    uint16x8_t total_28 = vaddq_u16(total_27, t200_2);
-    uint16x8_t t202 = vrshrq_n_u16(total_28, 4);
-    uint16x8_t t204_2 = vaddq_u16(q1_2, q7_2);
-    uint16x8_t t205_2 = vsubq_u16(t204_2, p6_2);
-    uint16x8_t t206_2 = vsubq_u16(t205_2, q0_2);
-    uint16x8_t total_29 = vaddq_u16(total_28, t206_2);
-    uint16x8_t t208_2 = vrshrq_n_u16(total_29, 4);
-    uint16x8_t t210_2 = vaddq_u16(q2_2, q7_2);
-    uint16x8_t t211_2 = vsubq_u16(t210_2, p5_2);
-    uint16x8_t t212 = vsubq_u16(t211_2, q1_2);
-    uint16x8_t total_30 = vaddq_u16(total_29, t212);
-    uint16x8_t t214_2 = vrshrq_n_u16(total_30, 4);
-    uint16x8_t t216_2 = vaddq_u16(q3_2, q7_2);
-    uint16x8_t t217 = vsubq_u16(t216_2, p4_2);
-    uint16x8_t t218_2 = vsubq_u16(t217, q2_2);
-    uint16x8_t total_31 = vaddq_u16(total_30, t218_2);
-    uint16x8_t t220_2 = vrshrq_n_u16(total_31, 4);
-    uint16x8_t t221_2 = vaddq_u16(q4_2, q7_2);
-    uint16x8_t t222 = vsubq_u16(t221_2, p3_2);
-    uint16x8_t t223 = vsubq_u16(t222, q3_2);
-    uint16x8_t total_32 = vaddq_u16(total_31, t223);
-    uint16x8_t t225 = vrshrq_n_u16(total_32, 4);
-    uint16x8_t t226 = vaddq_u16(q5_2, q7_2);
-    uint16x8_t t227 = vsubq_u16(t226, p2_2);
-    uint16x8_t t228 = vsubq_u16(t227, q4_2);
-    uint16x8_t total_33 = vaddq_u16(total_32, t228);
-    uint16x8_t t230 = vrshrq_n_u16(total_33, 4);
-    uint16x8_t t231 = vaddq_u16(q6_2, q7_2);
-    uint16x8_t t232 = vsubq_u16(t231, p1_2);
-    uint16x8_t t233 = vsubq_u16(t232, q5_2);
-    uint16x8_t total_34 = vaddq_u16(total_33, t233);
-    uint16x8_t wide_3 = vrshrq_n_u16(total_34, 4);
-    t236 = vbslq_u16(t164_2, t163_2, p6_2);
-    t237 = vbslq_u16(t164_2, t169_2, p5_2);
-    t238 = vbslq_u16(t164_2, t174_2, p4_2);
-    t239 = vbslq_u16(t164_2, t179_2, p3_2);
-    t185_2 = vbslq_u16(t151_2, t184_2, near0);
-    t191_2 = vbslq_u16(t151_2, t190_2, near1);
-    t197 = vbslq_u16(t151_2, t196_2, near2);
-    t203_2 = vbslq_u16(t151_2, t202, near3);
-    t209_2 = vbslq_u16(t151_2, t208_2, near4);
-    t215_2 = vbslq_u16(t151_2, t214_2, near5);
-    t246 = vbslq_u16(t164_2, t220_2, q3_2);
-    t247 = vbslq_u16(t164_2, t225, q4_2);
-    t248 = vbslq_u16(t164_2, t230, q5_2);
-    wide_2 = vbslq_u16(t164_2, wide_3, q6_2);
+    uint16x8_t t98 = vshlq_n_u16(p2_2, 1);
+    int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(p3_2),
+        multipliers16, 1);
+    uint16x8_t t100 = vaddq_u16(vreinterpretq_u16_s16(t99), p1_2);
+    uint16x8_t t101 = vaddq_u16(t100, p0_2);
+    uint16x8_t total_15 = vaddq_u16(t101, q0_2);
+    uint16x8_t t103 = vrshrq_n_u16(total_15, 3);
+    uint16x8_t near0 = vbslq_u16(t83, t103, p2_2);
+    uint16x8_t t105 = vaddq_u16(p1_2, q1_2);
+    uint16x8_t t106 = vsubq_u16(t105, p3_2);
+    uint16x8_t t107 = vsubq_u16(t106, p2_2);
+    uint16x8_t total_16 = vaddq_u16(total_15, t107);
+    uint16x8_t t109 = vrshrq_n_u16(total_16, 3);
+    uint16x8_t near1 = vbslq_u16(t83, t109, moved0);
+    uint16x8_t t111 = vaddq_u16(p0_2, q2_2);
+    uint16x8_t t112 = vsubq_u16(t111, p3_2);
+    uint16x8_t t113 = vsubq_u16(t112, p1_2);
+    uint16x8_t total_17 = vaddq_u16(total_16, t113);
+    uint16x8_t t115 = vrshrq_n_u16(total_17, 3);
+    uint16x8_t near2 = vbslq_u16(t83, t115, moved1);
+    uint16x8_t t117 = vaddq_u16(q0_2, q3_2);
+    uint16x8_t t118 = vsubq_u16(t117, p3_2);
+    uint16x8_t t119 = vsubq_u16(t118, p0_2);
+    uint16x8_t total_18 = vaddq_u16(total_17, t119);
+    uint16x8_t t121 = vrshrq_n_u16(total_18, 3);
+    uint16x8_t near3 = vbslq_u16(t83, t121, moved2);
+    uint16x8_t t123 = vaddq_u16(q1_2, q3_2);
+    uint16x8_t t124 = vsubq_u16(t123, p2_2);
+    uint16x8_t t125 = vsubq_u16(t124, q0_2);
+    uint16x8_t total_19 = vaddq_u16(total_18, t125);
+    uint16x8_t t127 = vrshrq_n_u16(total_19, 3);
+    uint16x8_t near4 = vbslq_u16(t83, t127, moved3);
+    uint16x8_t t129_2 = vaddq_u16(q2_2, q3_2);
+    uint16x8_t t130_2 = vsubq_u16(t129_2, p1_2);
+    uint16x8_t t131_2 = vsubq_u16(t130_2, q1_2);
+    uint16x8_t total_20 = vaddq_u16(total_19, t131_2);
+    uint16x8_t t133_2 = vrshrq_n_u16(total_20, 3);
+    uint16x8_t near5 = vbslq_u16(t83, t133_2, q2_2);
+    uint16x8_t t135_2 = vabdq_u16(p4_2, p0_2);
+    uint16x8_t t136_2 = vabdq_u16(p5_2, p0_2);
+    uint16x8_t t137_2 = vabdq_u16(p6_2, p0_2);
+    uint16x8_t t138_2 = vabdq_u16(p7_2, p0_2);
+    uint16x8_t t139_2 = vabdq_u16(q4_2, q0_2);
+    uint16x8_t t140_2 = vabdq_u16(q5_2, q0_2);
+    uint16x8_t t141_2 = vabdq_u16(q6_2, q0_2);
+    uint16x8_t t142_2 = vabdq_u16(q7_2, q0_2);
+    uint16x8_t t143_2 = vmaxq_u16(t135_2, t136_2);
+    uint16x8_t t144_2 = vmaxq_u16(t143_2, t137_2);
+    uint16x8_t t145_2 = vmaxq_u16(t144_2, t138_2);
+    uint16x8_t t146 = vmaxq_u16(t145_2, t139_2);
+    uint16x8_t t147 = vmaxq_u16(t146, t140_2);
+    uint16x8_t t148_2 = vmaxq_u16(t147, t141_2);
+    uint16x8_t t149_2 = vmaxq_u16(t148_2, t142_2);
+    uint16x8_t t150_2 = vmaxq_u16(t82_2, t149_2);
+    uint16x8_t t151_2 = vcgeq_s16(vreinterpretq_s16_u16(t77_2), vreinterpretq_s16_u16(t150_2));
+    t236 = p6_2;
+    t237 = p5_2;
+    t238 = p4_2;
+    t239 = p3_2;
+    uint16x8_t t185_2 = near0;
+    t191_2 = near1;
+    t197 = near2;
+    t203_2 = near3;
+    t209_2 = near4;
+    uint16x8_t t215_2 = near5;
+    t246 = q3_2;
+    t247 = q4_2;
+    t248 = q5_2;
+    wide_2 = q6_2;
+    anywhere_2 = (vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 0) |
+        vgetq_lane_u64(vreinterpretq_u64_u16(t151_2), 1)) != 0;
+    if (anywhere_2) {
+      uint16x8_t t154_2 = vshlq_n_u16(p6_2, 1);
+      int16x8_t t155_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154_2),
+          vreinterpretq_s16_u16(p7_2), multipliers16, 0);
+      uint16x8_t t156 = vaddq_u16(vreinterpretq_u16_s16(t155_2), p5_2);
+      uint16x8_t t157_2 = vaddq_u16(t156, p4_2);
+      uint16x8_t t158_3 = vaddq_u16(t157_2, p3_2);
+      uint16x8_t t159_2 = vaddq_u16(t158_3, p2_2);
+      uint16x8_t t160_2 = vaddq_u16(t159_2, p1_2);
+      uint16x8_t t161_2 = vaddq_u16(t160_2, p0_2);
+      uint16x8_t total_21 = vaddq_u16(t161_2, q0_2);
+      uint16x8_t t163_2 = vrshrq_n_u16(total_21, 4);
+      uint16x8_t t164_2 = vandq_u16(t49_2, t151_2);
+      uint16x8_t t165_2 = vaddq_u16(p5_2, q1_2);
+      uint16x8_t t166_2 = vsubq_u16(t165_2, p7_2);
+      uint16x8_t t167 = vsubq_u16(t166_2, p6_2);
+      uint16x8_t total_22 = vaddq_u16(total_21, t167);
+      uint16x8_t t169_2 = vrshrq_n_u16(total_22, 4);
+      uint16x8_t t170_2 = vaddq_u16(p4_2, q2_2);
+      uint16x8_t t171_2 = vsubq_u16(t170_2, p7_2);
+      uint16x8_t t172 = vsubq_u16(t171_2, p5_2);
+      uint16x8_t total_23 = vaddq_u16(total_22, t172);
+      uint16x8_t t174_2 = vrshrq_n_u16(total_23, 4);
+      uint16x8_t t175_2 = vaddq_u16(p3_2, q3_2);
+      uint16x8_t t176_2 = vsubq_u16(t175_2, p7_2);
+      uint16x8_t t177 = vsubq_u16(t176_2, p4_2);
+      uint16x8_t total_24 = vaddq_u16(total_23, t177);
+      uint16x8_t t179_2 = vrshrq_n_u16(total_24, 4);
+      uint16x8_t t180_2 = vaddq_u16(p2_2, q4_2);
+      uint16x8_t t181_2 = vsubq_u16(t180_2, p7_2);
+      uint16x8_t t182 = vsubq_u16(t181_2, p3_2);
+      uint16x8_t total_25 = vaddq_u16(total_24, t182);
+      uint16x8_t t184_2 = vrshrq_n_u16(total_25, 4);
+      uint16x8_t t186_2 = vaddq_u16(p1_2, q5_2);
+      uint16x8_t t187 = vsubq_u16(t186_2, p7_2);
+      uint16x8_t t188_2 = vsubq_u16(t187, p2_2);
+      uint16x8_t total_26 = vaddq_u16(total_25, t188_2);
+      uint16x8_t t190_2 = vrshrq_n_u16(total_26, 4);
+      uint16x8_t t192 = vaddq_u16(p0_2, q6_2);
+      uint16x8_t t193_2 = vsubq_u16(t192, p7_2);
+      uint16x8_t t194_2 = vsubq_u16(t193_2, p1_2);
+      uint16x8_t total_27 = vaddq_u16(total_26, t194_2);
+      uint16x8_t t196_2 = vrshrq_n_u16(total_27, 4);
+      uint16x8_t t198_2 = vaddq_u16(q0_2, q7_2);
+      uint16x8_t t199_2 = vsubq_u16(t198_2, p7_2);
+      uint16x8_t t200_2 = vsubq_u16(t199_2, p0_2);
+      uint16x8_t total_28 = vaddq_u16(total_27, t200_2);
+      uint16x8_t t202 = vrshrq_n_u16(total_28, 4);
+      uint16x8_t t204_2 = vaddq_u16(q1_2, q7_2);
+      uint16x8_t t205_2 = vsubq_u16(t204_2, p6_2);
+      uint16x8_t t206_2 = vsubq_u16(t205_2, q0_2);
+      uint16x8_t total_29 = vaddq_u16(total_28, t206_2);
+      uint16x8_t t208_2 = vrshrq_n_u16(total_29, 4);
+      uint16x8_t t210_2 = vaddq_u16(q2_2, q7_2);
+      uint16x8_t t211_2 = vsubq_u16(t210_2, p5_2);
+      uint16x8_t t212 = vsubq_u16(t211_2, q1_2);
+      uint16x8_t total_30 = vaddq_u16(total_29, t212);
+      uint16x8_t t214_2 = vrshrq_n_u16(total_30, 4);
+      uint16x8_t t216_2 = vaddq_u16(q3_2, q7_2);
+      uint16x8_t t217 = vsubq_u16(t216_2, p4_2);
+      uint16x8_t t218_2 = vsubq_u16(t217, q2_2);
+      uint16x8_t total_31 = vaddq_u16(total_30, t218_2);
+      uint16x8_t t220_2 = vrshrq_n_u16(total_31, 4);
+      uint16x8_t t221_2 = vaddq_u16(q4_2, q7_2);
+      uint16x8_t t222 = vsubq_u16(t221_2, p3_2);
+      uint16x8_t t223 = vsubq_u16(t222, q3_2);
+      uint16x8_t total_32 = vaddq_u16(total_31, t223);
+      uint16x8_t t225 = vrshrq_n_u16(total_32, 4);
+      uint16x8_t t226 = vaddq_u16(q5_2, q7_2);
+      uint16x8_t t227 = vsubq_u16(t226, p2_2);
+      uint16x8_t t228 = vsubq_u16(t227, q4_2);
+      uint16x8_t total_33 = vaddq_u16(total_32, t228);
+      uint16x8_t t230 = vrshrq_n_u16(total_33, 4);
+      uint16x8_t t231 = vaddq_u16(q6_2, q7_2);
+      uint16x8_t t232 = vsubq_u16(t231, p1_2);
+      uint16x8_t t233 = vsubq_u16(t232, q5_2);
+      uint16x8_t total_34 = vaddq_u16(total_33, t233);
+      uint16x8_t wide_3 = vrshrq_n_u16(total_34, 4);
+      t236 = vbslq_u16(t164_2, t163_2, p6_2);
+      t237 = vbslq_u16(t164_2, t169_2, p5_2);
+      t238 = vbslq_u16(t164_2, t174_2, p4_2);
+      t239 = vbslq_u16(t164_2, t179_2, p3_2);
+      t185_2 = vbslq_u16(t151_2, t184_2, near0);
+      t191_2 = vbslq_u16(t151_2, t190_2, near1);
+      t197 = vbslq_u16(t151_2, t196_2, near2);
+      t203_2 = vbslq_u16(t151_2, t202, near3);
+      t209_2 = vbslq_u16(t151_2, t208_2, near4);
+      t215_2 = vbslq_u16(t151_2, t214_2, near5);
+      t246 = vbslq_u16(t164_2, t220_2, q3_2);
+      t247 = vbslq_u16(t164_2, t225, q4_2);
+      t248 = vbslq_u16(t164_2, t230, q5_2);
+      wide_2 = vbslq_u16(t164_2, wide_3, q6_2);
+    }
+    t240 = vbslq_u16(t49_2, t185_2, p2_2);
+    t245 = vbslq_u16(t49_2, t215_2, q2_2);
   }
-  uint16x8_t t240 = vbslq_u16(t49_2, t185_2, p2_2);
   uint16x8_t t241 = vbslq_u16(t49_2, t191_2, p1_2);
   uint16x8_t t242 = vbslq_u16(t49_2, t197, p0_2);
   uint16x8_t t243 = vbslq_u16(t49_2, t203_2, q0_2);
-  if (anywhere) {
+  if (anywhere_2) {
     uint16x8_t z_145 = vzip1q_u16(t236, t240);
     uint16x8_t z_146 = vzip2q_u16(t236, t240);
     uint16x8_t z_147 = vzip1q_u16(t237, t241);
@@ -695,69 +715,98 @@ static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t 
     vst1q_u16(&((uint16_t *)(dst_row6))[-7], row6_7);
     vst1q_u16(&((uint16_t *)(dst_row7))[-7], row7_7);
   } else {
-    uint16x8_t z_169 = vzip1q_u16(t240, t241);
-    uint16x8_t z_170 = vzip2q_u16(t240, t241);
-    uint16x8_t z_171 = vzip1q_u16(t242, t243);
-    uint16x8_t z_172 = vzip2q_u16(t242, t243);
-    uint16x8_t z_173 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_169),
-        vreinterpretq_u32_u16(z_171)));
-    uint16x8_t z_174 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_169),
-        vreinterpretq_u32_u16(z_171)));
-    uint16x8_t z_175 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_170),
-        vreinterpretq_u32_u16(z_172)));
-    uint16x8_t z_176 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_170),
-        vreinterpretq_u32_u16(z_172)));
-    *(daedalus_any_u64 *)&((uint16_t *)(dst))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-3] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 1);
+    if (anywhere) {
+      uint16x8_t z_169 = vzip1q_u16(t240, t241);
+      uint16x8_t z_170 = vzip2q_u16(t240, t241);
+      uint16x8_t z_171 = vzip1q_u16(t242, t243);
+      uint16x8_t z_172 = vzip2q_u16(t242, t243);
+      uint16x8_t z_173 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_169),
+          vreinterpretq_u32_u16(z_171)));
+      uint16x8_t z_174 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_169),
+          vreinterpretq_u32_u16(z_171)));
+      uint16x8_t z_175 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_170),
+          vreinterpretq_u32_u16(z_172)));
+      uint16x8_t z_176 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_170),
+          vreinterpretq_u32_u16(z_172)));
+      *(daedalus_any_u64 *)&((uint16_t *)(dst))[-3] = vgetq_lane_u64(vreinterpretq_u64_u16(z_173),
+          0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-3] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 1);
+    } else {
+      uint16x8_t z_177 = vzip1q_u16(t241, t242);
+      uint16x8_t z_178 = vzip2q_u16(t241, t242);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst))[-2] = vgetq_lane_u32(vreinterpretq_u32_u16(z_177),
+          0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 3);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[-2] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 3);
+      ((uint16_t *)(dst))[0] = vgetq_lane_u16(t243, 0);
+      ((uint16_t *)(dst_row1))[0] = vgetq_lane_u16(t243, 1);
+      ((uint16_t *)(dst_row2))[0] = vgetq_lane_u16(t243, 2);
+      ((uint16_t *)(dst_row3))[0] = vgetq_lane_u16(t243, 3);
+      ((uint16_t *)(dst_row4))[0] = vgetq_lane_u16(t243, 4);
+      ((uint16_t *)(dst_row5))[0] = vgetq_lane_u16(t243, 5);
+      ((uint16_t *)(dst_row6))[0] = vgetq_lane_u16(t243, 6);
+      ((uint16_t *)(dst_row7))[0] = vgetq_lane_u16(t243, 7);
+    }
   }
   uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
-  uint16x8_t t245 = vbslq_u16(t49_2, t215_2, q2_2);
-  if (anywhere) {
-    uint16x8_t z_177 = vzip1q_u16(t242, t246);
-    uint16x8_t z_178 = vzip2q_u16(t242, t246);
-    uint16x8_t z_179 = vzip1q_u16(t243, t247);
-    uint16x8_t z_180 = vzip2q_u16(t243, t247);
-    uint16x8_t z_181 = vzip1q_u16(t244, t248);
-    uint16x8_t z_182 = vzip2q_u16(t244, t248);
-    uint16x8_t z_183 = vzip1q_u16(t245, wide_2);
-    uint16x8_t z_184 = vzip2q_u16(t245, wide_2);
-    uint16x8_t z_185 = vzip1q_u16(z_177, z_181);
-    uint16x8_t z_186 = vzip2q_u16(z_177, z_181);
-    uint16x8_t z_187 = vzip1q_u16(z_178, z_182);
-    uint16x8_t z_188 = vzip2q_u16(z_178, z_182);
-    uint16x8_t z_189 = vzip1q_u16(z_179, z_183);
-    uint16x8_t z_190 = vzip2q_u16(z_179, z_183);
-    uint16x8_t z_191 = vzip1q_u16(z_180, z_184);
-    uint16x8_t z_192 = vzip2q_u16(z_180, z_184);
-    uint16x8_t z_193 = vzip1q_u16(z_185, z_189);
-    uint16x8_t z_194 = vzip2q_u16(z_185, z_189);
-    uint16x8_t z_195 = vzip1q_u16(z_186, z_190);
-    uint16x8_t z_196 = vzip2q_u16(z_186, z_190);
-    uint16x8_t z_197 = vzip1q_u16(z_187, z_191);
-    uint16x8_t z_198 = vzip2q_u16(z_187, z_191);
-    uint16x8_t z_199 = vzip1q_u16(z_188, z_192);
-    uint16x8_t z_200 = vzip2q_u16(z_188, z_192);
-    uint16x8_t row0_8 = z_193;
-    uint16x8_t row1_8 = z_194;
-    uint16x8_t row2_8 = z_195;
-    uint16x8_t row3_8 = z_196;
-    uint16x8_t row4_8 = z_197;
-    uint16x8_t row5_8 = z_198;
-    uint16x8_t row6_8 = z_199;
-    uint16x8_t row7_8 = z_200;
+  if (anywhere_2) {
+    uint16x8_t z_179 = vzip1q_u16(t242, t246);
+    uint16x8_t z_180 = vzip2q_u16(t242, t246);
+    uint16x8_t z_181 = vzip1q_u16(t243, t247);
+    uint16x8_t z_182 = vzip2q_u16(t243, t247);
+    uint16x8_t z_183 = vzip1q_u16(t244, t248);
+    uint16x8_t z_184 = vzip2q_u16(t244, t248);
+    uint16x8_t z_185 = vzip1q_u16(t245, wide_2);
+    uint16x8_t z_186 = vzip2q_u16(t245, wide_2);
+    uint16x8_t z_187 = vzip1q_u16(z_179, z_183);
+    uint16x8_t z_188 = vzip2q_u16(z_179, z_183);
+    uint16x8_t z_189 = vzip1q_u16(z_180, z_184);
+    uint16x8_t z_190 = vzip2q_u16(z_180, z_184);
+    uint16x8_t z_191 = vzip1q_u16(z_181, z_185);
+    uint16x8_t z_192 = vzip2q_u16(z_181, z_185);
+    uint16x8_t z_193 = vzip1q_u16(z_182, z_186);
+    uint16x8_t z_194 = vzip2q_u16(z_182, z_186);
+    uint16x8_t z_195 = vzip1q_u16(z_187, z_191);
+    uint16x8_t z_196 = vzip2q_u16(z_187, z_191);
+    uint16x8_t z_197 = vzip1q_u16(z_188, z_192);
+    uint16x8_t z_198 = vzip2q_u16(z_188, z_192);
+    uint16x8_t z_199 = vzip1q_u16(z_189, z_193);
+    uint16x8_t z_200 = vzip2q_u16(z_189, z_193);
+    uint16x8_t z_201 = vzip1q_u16(z_190, z_194);
+    uint16x8_t z_202 = vzip2q_u16(z_190, z_194);
+    uint16x8_t row0_8 = z_195;
+    uint16x8_t row1_8 = z_196;
+    uint16x8_t row2_8 = z_197;
+    uint16x8_t row3_8 = z_198;
+    uint16x8_t row4_8 = z_199;
+    uint16x8_t row5_8 = z_200;
+    uint16x8_t row6_8 = z_201;
+    uint16x8_t row7_8 = z_202;
     vst1q_u16(&((uint16_t *)(dst))[-1], row0_8);
     vst1q_u16(&((uint16_t *)(dst_row1))[-1], row1_8);
     vst1q_u16(&((uint16_t *)(dst_row2))[-1], row2_8);
@@ -767,33 +816,63 @@ static inline void one_item_vp9_lpf16_high_h__vector_full_branch_early(uint16_t 
     vst1q_u16(&((uint16_t *)(dst_row6))[-1], row6_8);
     vst1q_u16(&((uint16_t *)(dst_row7))[-1], row7_8);
   } else {
-    uint16x8_t z_201 = vzip1q_u16(t242, t243);
-    uint16x8_t z_202 = vzip2q_u16(t242, t243);
-    uint16x8_t z_203 = vzip1q_u16(t244, t245);
-    uint16x8_t z_204 = vzip2q_u16(t244, t245);
-    uint16x8_t z_205 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_201),
-        vreinterpretq_u32_u16(z_203)));
-    uint16x8_t z_206 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_201),
-        vreinterpretq_u32_u16(z_203)));
-    uint16x8_t z_207 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_202),
-        vreinterpretq_u32_u16(z_204)));
-    uint16x8_t z_208 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_202),
-        vreinterpretq_u32_u16(z_204)));
-    *(daedalus_any_u64 *)&((uint16_t *)(dst))[-1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_205), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_205), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_206), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_206), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 1);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 0);
-    *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-1] =
-        vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 1);
+    if (anywhere) {
+      uint16x8_t z_203 = vzip1q_u16(t242, t243);
+      uint16x8_t z_204 = vzip2q_u16(t242, t243);
+      uint16x8_t z_205 = vzip1q_u16(t244, t245);
+      uint16x8_t z_206 = vzip2q_u16(t244, t245);
+      uint16x8_t z_207 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_203),
+          vreinterpretq_u32_u16(z_205)));
+      uint16x8_t z_208 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_203),
+          vreinterpretq_u32_u16(z_205)));
+      uint16x8_t z_209 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_204),
+          vreinterpretq_u32_u16(z_206)));
+      uint16x8_t z_210 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_204),
+          vreinterpretq_u32_u16(z_206)));
+      *(daedalus_any_u64 *)&((uint16_t *)(dst))[-1] = vgetq_lane_u64(vreinterpretq_u64_u16(z_207),
+          0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_209), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_209), 1);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_210), 0);
+      *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-1] =
+          vgetq_lane_u64(vreinterpretq_u64_u16(z_210), 1);
+    } else {
+      uint16x8_t z_211 = vzip1q_u16(t242, t243);
+      uint16x8_t z_212 = vzip2q_u16(t242, t243);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst))[-1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_211),
+          0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 3);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 0);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 1);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 2);
+      *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[-1] =
+          vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 3);
+      ((uint16_t *)(dst))[1] = vgetq_lane_u16(t244, 0);
+      ((uint16_t *)(dst_row1))[1] = vgetq_lane_u16(t244, 1);
+      ((uint16_t *)(dst_row2))[1] = vgetq_lane_u16(t244, 2);
+      ((uint16_t *)(dst_row3))[1] = vgetq_lane_u16(t244, 3);
+      ((uint16_t *)(dst_row4))[1] = vgetq_lane_u16(t244, 4);
+      ((uint16_t *)(dst_row5))[1] = vgetq_lane_u16(t244, 5);
+      ((uint16_t *)(dst_row6))[1] = vgetq_lane_u16(t244, 6);
+      ((uint16_t *)(dst_row7))[1] = vgetq_lane_u16(t244, 7);
+    }
   }
 }
 

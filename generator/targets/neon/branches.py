@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.targets.neon.masks import follows, parts
 from daedalus.generator.targets.neon.select import Selection
 
 _WORTH = 8.0  # operations that a test and a jump are worth saving
@@ -75,7 +76,7 @@ class _Finder:
             for i in dict.fromkeys(self.chosen[n].inputs):
                 self.users[i].append(n)
         guard = selection.stage.guard
-        self._tested = set() if guard is None else self._parts(selection.roots[-1], "and")
+        self._tested = set() if guard is None else parts(guard)
 
     def best(self, among: list[Need], wanted: set[Need], outer: Need | None) -> Branch | None:
         """The branch of most cost whose selections are among these; `wanted` are also used
@@ -83,45 +84,17 @@ class _Finder:
         masks = dict.fromkeys(
             self.chosen[n].inputs[0] for n in among if self.chosen[n].rule == "bsl"
         )
-        tested = self._tested if outer is None else self._tested | self._parts(outer, "and")
-        found = [
-            self._branch(mask, among, wanted) for mask in masks if not self._follows(mask, tested)
-        ]
+        tested = self._tested if outer is None else self._tested | parts(outer[0])
+        found = [self._branch(m, among, wanted) for m in masks if not follows(m[0], tested)]
         cost, branch = max(found, key=lambda b: b[0], default=(0.0, None))
         return branch if cost >= _WORTH else None
-
-    def _holds_at_most(self, mask: Need, where: Need) -> bool:
-        """Whether a mask holds only where another one does."""
-        return self._follows(where, self._parts(mask, "and"))
-
-    def _follows(self, mask: Need, given: set[Need]) -> bool:
-        """Whether a mask holds where all these hold."""
-        return all(any(self._implies(g, p) for g in given) for p in self._parts(mask, "and"))
-
-    def _implies(self, a: Need, b: Need) -> bool:
-        """Whether a comparison that holds makes another one hold: of a maximum of more values."""
-        if a[0] is b[0]:
-            return True
-        first, second = self.chosen[a], self.chosen[b]
-        if not first.op == second.op == "cge_u" or first.inputs[0][0] is not second.inputs[0][0]:
-            return False
-        more, fewer = (self._parts(c.inputs[1], "max_u") for c in (first, second))
-        return {n for n, _ in fewer} <= {n for n, _ in more}
-
-    def _parts(self, need: Need, op: str) -> set[Need]:
-        """What an associative operation puts together, by whatever widths."""
-        choice = self.chosen[need]
-        widened = len(choice.inputs) == 1 and choice.inputs[0][0] is need[0]
-        if choice.op != op and not widened:
-            return {need}
-        return {p for i in choice.inputs for p in self._parts(i, op)}
 
     def _branch(
         self, mask: Need, among: list[Need], wanted: set[Need]
     ) -> tuple[float, Branch | None]:
         selects = {
             n for n in among
-            if self.chosen[n].rule == "bsl" and self._holds_at_most(self.chosen[n].inputs[0], mask)
+            if self.chosen[n].rule == "bsl" and follows(mask[0], parts(self.chosen[n].inputs[0][0]))
         }  # fmt: skip
         if mask not in {self.chosen[n].inputs[0] for n in selects}:
             return 0.0, None

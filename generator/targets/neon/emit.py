@@ -487,10 +487,8 @@ class _Stage:
 
     def _all(self, mask: Group) -> str:
         """Whether it holds on every lane."""
-        words = self._words(mask)
-        return (
-            f"({' & '.join(words)}) == {'UINT32_MAX' if 'uint32_t' in words[0] else 'UINT64_MAX'}"
-        )
+        most = "UINT32_MAX" if self.shape.lanes * mask.width == 32 else "UINT64_MAX"
+        return f"({' & '.join(self._words(mask))}) == {most}"
 
     def _words(self, mask: Group) -> list[str]:
         """A mask's lanes as integers."""

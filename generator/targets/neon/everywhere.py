@@ -4,11 +4,11 @@
 Then all that is chosen among is known, and what nobody chooses need not be computed.
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.generator.targets.neon.masks import follows, parts
 
 _WORTH = 60  # values that a test and the same code once more are worth saving
 
@@ -28,32 +28,13 @@ def everywhere(kernel: Kernel, stage: Stage) -> Stage | None:
 
 def _decided(kernel: Kernel, stage: Stage, mask: Node) -> Stage | None:
     """The stage where a mask holds; None where others still choose."""
-    given = _parts(mask, Op.AND)
+    given = parts(mask)
 
     def change(node: Node, args: tuple[Node, ...]) -> Node | None:
-        decided = node.op is Op.SELECT and _follows(node.args[0], given)
+        decided = node.op is Op.SELECT and follows(node.args[0], given)
         return args[1] if decided else None
 
     builder = Builder({t.name: t for t in kernel.tables})
     own = rewrite_stage(replace(stage, guard=mask), builder, change)
     left = any(n.op is Op.SELECT for s in own.stores for n in walk((s.value,)))
     return None if left or any(s.mask is not None for s in own.stores) else own
-
-
-def _follows(mask: Node, given: Collection[Node]) -> bool:
-    """Whether a mask holds where all these hold."""
-    return all(any(_implies(g, p) for g in given) for p in _parts(mask, Op.AND))
-
-
-def _implies(a: Node, b: Node) -> bool:
-    """Whether a comparison that holds makes another one hold: of a maximum of more values."""
-    if a is b:
-        return True
-    if not a.op is b.op is Op.LE or a.args[1] is not b.args[1]:
-        return False
-    return _parts(b.args[0], Op.MAX) <= _parts(a.args[0], Op.MAX)
-
-
-def _parts(node: Node, op: Op) -> set[Node]:
-    """What an associative operation puts together."""
-    return {p for a in node.args for p in _parts(a, op)} if node.op is op else {node}
