@@ -6,6 +6,7 @@ no hash covers, such as the runtime and the compilers, is why a sample of the ot
 day, each kernel once in twelve days.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -30,6 +31,19 @@ class Choice:
             f"{self.of} kernels: {len(self.stale)} have variants without a record,"
             f" {len(self.sample)} are today's sample of the others; --all compares all"
         )
+
+
+def one_a_family(entries: Sequence[Entry], variants: Sequence[Variant]) -> tuple[Entry, ...]:
+    """What has variants without a record of their code, and of each family's others the first."""
+    made = defaultdict[str, list[Variant]](list)
+    for v in variants:
+        made[v.kernel.id].append(v)
+    stale = [e for e in entries if not _on_record(made[e.kernel.id])]
+    first: dict[str, Entry] = {}
+    for e in sorted(entries, key=lambda e: e.kernel.id):
+        if e not in stale:
+            first.setdefault(e.kernel.family, e)
+    return tuple(e for e in entries if e in stale or first.get(e.kernel.family) is e)
 
 
 def today() -> date:

@@ -51,10 +51,15 @@ def test_what_has_no_record_of_its_code_is_compared(
         for kernel, data in known.items():
             records.write(kernel, records.VERIFIED, data)
         found = stale.choose(ENTRIES, variants, DAY)
+        build = stale.one_a_family(ENTRIES, [v for mine in variants.values() for v in mine])
     assert ids(found.stale) == [first, second]
     assert ids(found.sample) == [k for k in ids(stale.sample(ENTRIES, DAY)) if k not in known or
                                  k not in (first, second)]  # fmt: skip
     assert f"{len(ENTRIES)} kernels: 2 have" in str(found)
+    assert {first, second} < set(ids(build))
+    known_only = [e for e in build if e.kernel.id not in (first, second)]
+    families = {e.kernel.family for e in ENTRIES if e.kernel.id not in (first, second)}
+    assert sorted(e.kernel.family for e in known_only) == sorted(families)
 
 
 Asked = tuple[list[str], bool, int]
