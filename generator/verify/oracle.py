@@ -383,8 +383,8 @@ def _items(kernel: Kernel, entry: Entry, count: int, seed: int, *, mode: str) ->
     have = 0
     for attempt in range(_TRIES):
         items = vectors.make_items(kernel, count, seed + attempt, "typical")
+        items = _of_depth(kernel, items, entry)  # by the parameters that were drawn
         items = _suited(items, entry, np.random.default_rng(seed + attempt), mode=mode)
-        items = _of_depth(kernel, items, entry)
         good = items.take(interp.run(kernel, items).conformant(assume))
         batches.append(good)
         have += good.count
@@ -419,13 +419,27 @@ def _suited(
 
 
 def _of_depth(kernel: Kernel, items: interp.Items, entry: Entry) -> interp.Items:
-    """The items with samples of as many bits as the decoder's table is for, and coefficients."""
+    """The items with samples of as many bits as the decoder's table is for, and coefficients.
+
+    Those that were drawn for that depth, and fit, stay as they are: their parameters suit them.
+    """
     depth = entry.called.pointer.filled.depth if entry.called is not None else 8
     if depth == 8:  # planes of 16 bits may hold more than samples
         return items
     white = max(b.hi for b in kernel.buffers if b.kind == "plane")
     more = white.bit_length() - depth
-    return interp.Items({n: a >> more for n, a in items.buffers.items()}, items.params)
+    names = [n for n, value in entry.fixed.items() if value == depth]
+    fits = np.full(items.count, bool(names))
+    for name in names:
+        fits &= items.params[name] == depth
+    for b in kernel.buffers:
+        inside = (b.lo >> more <= items.buffers[b.name]) & (items.buffers[b.name] <= b.hi >> more)
+        fits &= inside.reshape(items.count, -1).all(axis=1)
+    shifted = {
+        n: np.where(fits.reshape(-1, *(1,) * (a.ndim - 1)), a, a >> more)
+        for n, a in items.buffers.items()
+    }
+    return interp.Items(shifted, items.params)
 
 
 # ------------------------------------------------------------------------------- comparing

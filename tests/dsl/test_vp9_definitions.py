@@ -129,7 +129,7 @@ def test_narrow_loop_filter_is_the_standards(orientation: str) -> None:
 
 
 @pytest.mark.parametrize("orientation", ["v", "h"])
-@pytest.mark.parametrize("kind", ["conformant", "boundary"])
+@pytest.mark.parametrize("kind", ["conformant", "typical", "boundary"])
 @pytest.mark.parametrize("edge", ["16", "16_high"])
 def test_wide_loop_filters_are_the_standards(edge: str, orientation: str, kind: str) -> None:
     kernel = KERNELS[f"vp9_lpf{edge}_{orientation}"]

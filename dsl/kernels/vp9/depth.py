@@ -66,16 +66,15 @@ class Bits:
         self.more = declared - 8
         self.half, self.white = 1 << (declared - 1), (1 << declared) - 1
 
-    def limited(self, _value: Value) -> Value:
-        """To a sample. Code of 8 bits gives the argument no name of its own."""
-        if not self.high:
-            return clip_u8(_value)
-        value = _value
-        return min(max(value, 0), self.white)
+    # Arguments are `_value` so that code gives them no names of their own.
 
-    def signed(self, value: Value) -> Value:
+    def limited(self, _value: Value) -> Value:
+        """To a sample."""
+        return min(max(_value, 0), self.white) if self.high else clip_u8(_value)
+
+    def signed(self, _value: Value) -> Value:
         """To a number with sign of as many bits."""
-        return min(max(value, -self.half), self.half - 1) if self.high else clip_s8(value)
+        return min(max(_value, -self.half), self.half - 1) if self.high else clip_s8(_value)
 
 
 DEPTHS = (Depth("", "8", 8), Depth("_high", "10 and 12", 12))

@@ -99,10 +99,7 @@ def vp9_lpf(k: KernelBuilder, edge: Edge, depth: Depth) -> None:
         given("thresh", 15, "level >> 4"),
     )
     bits = Bits(k, depth)
-
-    def limited(value: Value) -> Value:
-        return bits.limited(value)
-
+    limited = bits.limited
     with k.stage(part=2, i=8) if halves == 2 else k.stage(i=8) as lanes:
         part, at = (lanes[0], 8 * lanes[0] + lanes[1]) if halves == 2 else (lanes, lanes)
         blimit, limit, thresh = (of(part) << bits.more for of in limits)
@@ -141,9 +138,12 @@ def vp9_lpf(k: KernelBuilder, edge: Edge, depth: Depth) -> None:
 
 
 @vp9_lpf.inputs
-def _steep(rng: np.random.Generator, count: int, edge: Edge, depth: Depth) -> dict[str, np.ndarray]:
-    """Slopes about as steep as the limits let through, with a jump at the edge: there the clips of
-    the narrow filter bind. Not for both halves of a pair."""
+def _near_limits(
+    rng: np.random.Generator, count: int, edge: Edge, depth: Depth
+) -> dict[str, np.ndarray]:
+    """Not for both halves of a pair. A third are slopes about as steep as the limits let through,
+    with a jump at the edge: there the clips of the narrow filter bind. A third are flat, up to a
+    noise about as strong as flatness allows; the others are noise."""
     if edge.pair:
         return {}
     limit, blimit = rng.integers(0, 64, count), rng.integers(0, 255, count)
@@ -151,14 +151,18 @@ def _steep(rng: np.random.Generator, count: int, edge: Edge, depth: Depth) -> di
     bits = np.full(count, 8)
     if depth.high:
         drawn["bits"] = bits = rng.choice([10, 12], count)
-    scale, white = ((1 << n) - d for n, d in ((bits - 8, 0), (bits, 1)))
+    scale, white = ((1 << n)[:, None, None] - d for n, d in ((bits - 8, 0), (bits, 1)))
     reach, along = (8 if edge.most == 16 else 4), 8 * len(edge.taps)
     away = np.arange(2 * reach)[None, :, None] - reach + 0.5
-    slope = np.where(
-        away < 0, *((rng.uniform(-5, 5, count) * limit * scale)[:, None, None] for _ in range(2))
+    steep, flat = (rng.integers(0, 3, (count, 1, 1)) == n for n in (0, 1))
+    rises = (rng.uniform(-5, 5, (count, 1, 1)) * limit[:, None, None] * scale for _ in range(2))
+    slope = np.where(steep, np.where(away < 0, *rises), 0)
+    jump = rng.uniform(-2, 2, (count, 1, 1)) * np.where(flat, 6, blimit[:, None, None]) / 2
+    noise = rng.normal(0, 1, (count, 2 * reach, along)) * np.where(
+        steep,
+        3,
+        np.where(flat, rng.choice([0.3, 1], (count, 1, 1)), rng.choice([2, 8, 32], (count, 1, 1))),
     )
-    jump = (rng.uniform(-2, 2, count) * blimit * scale)[:, None, None] * np.sign(away) / 2
-    base = rng.uniform(0.2, 0.8, (count, 1, 1)) * white[:, None, None]
-    base = base + rng.normal(0, 3, (count, 2 * reach, along)) * scale[:, None, None]
-    dst = np.rint(base + slope * (away - np.sign(away) / 2) + jump)
-    return {**drawn, "dst": np.clip(dst, 0, white[:, None, None]).astype(np.int64)}
+    base = rng.uniform(0.2, 0.8, (count, 1, 1)) * white
+    dst = base + slope * (away - np.sign(away) / 2) + (jump * np.sign(away) + noise) * scale
+    return {**drawn, "dst": np.clip(np.rint(dst), 0, white).astype(np.int64)}
