@@ -6,6 +6,7 @@ import json
 import click
 
 from daedalus.generator.base.console import fail, tell
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli.count_clips import count_clips
@@ -25,8 +26,13 @@ from daedalus.generator.measure import count, count_cases, count_items
               help="Instead, what 1 to 1000 items execute by each way to do many.")  # fmt: skip
 @click.option("--clips", "of_clips", is_flag=True,
               help="Instead, what decoding whole clips executes, family by family.")  # fmt: skip
+@click.option("--cycles", is_flag=True,
+              help="With --clips: modelled cycles of their calls; without KERNELS, of clips that"
+              " have a bar.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kernels: tuple[str, ...], cc: str, many: bool, of_clips: bool, as_json: bool) -> None:
+def command(
+    kernels: tuple[str, ...], cc: str, many: bool, of_clips: bool, cycles: bool, as_json: bool
+) -> None:
     """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
     Those are the oracles' of tools/oracles.toml. Without KERNELS, all that have a case in
@@ -35,10 +41,14 @@ def command(kernels: tuple[str, ...], cc: str, many: bool, of_clips: bool, as_js
     when it executes more than the case's bar.
 
     With --clips, KERNELS are names of clips (docs/neon-model.md). Exit code 1 when a decode
-    executes more with our functions than with the decoder's own.
+    executes more with our functions than tools/count/clips.toml allows.
     """
+    if (many and of_clips) or (cycles and not of_clips):
+        raise UserError(
+            "--items and --clips are two runs, and --cycles is for --clips", "leave one out"
+        )
     if of_clips:
-        count_clips(kernels, as_json=as_json)
+        count_clips(kernels, clang=cc == "clang", cycles=cycles, as_json=as_json)
         return
     if many:
         _count_items(kernels, cc == "clang", as_json=as_json)

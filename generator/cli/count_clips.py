@@ -2,65 +2,106 @@
 """`daedalus count --clips`: what whole decodes execute, with our functions and with theirs."""
 
 import json
+from collections.abc import Mapping, Sequence
 
 from daedalus.codecs import clips
-from daedalus.generator.base.console import fail
+from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.measure import mix
+from daedalus.generator.measure import decodes
+from daedalus.generator.measure.count_cases import FILE as COUNTED
+from daedalus.generator.measure.decodes import WAYS, Decoded, Families
+from daedalus.generator.measure.neon import decoding, llvm
+
+Figures = dict[tuple[str, str], Mapping[str, int]]  # (clip, way) -> column -> number
+_WHOLE = "whole"
 
 
-def count_clips(names: tuple[str, ...], *, as_json: bool) -> None:
+def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: bool) -> None:
     """Prints a line a clip, and what all clips together are."""
     with progress(quiet=as_json):
-        (decoder,) = mix.decoders()  # the file speaks of one
+        (decoder,) = decodes.decoders()  # the file speaks of one
+        families = Families(decoder)
         known = {c["name"]: c for c in decoder.clips}
         for name in names:
             if name not in known:
                 raise UserError(f"there is no clip {name}", f"one of {', '.join(sorted(known))}")
-        wanted = [clips.make_clip(decoder, c) for n, c in known.items() if not names or n in names]
-        found = mix.decodes(decoder, wanted)
-        families = mix.Families(decoder)
+        mixes = decodes.mixes() if cycles else []
+        usual = [n for m in mixes for n in m.clips] if cycles else list(known)
+        wanted = [clips.make_clip(decoder, known[n]) for n in names or usual]
+        found = decodes.decodes(decoder, families, wanted, clang=clang)
+        if cycles:
+            kernels = decoding.called(families, found)
+            models = decoding.models(llvm.find(), families, kernels, clang=clang)
+            figures: Figures = {(d.clip.name, d.way): _with_sum(models.of(d)) for d in found}
+            unknown = sorted({d.clip.name for d in found if models.of(d)[""]})
+            if unknown:
+                tell(
+                    f"{', '.join(unknown)}: of some calls {COUNTED} has no case; there an"
+                    " instruction counts as a cycle"
+                )
+        else:
+            figures = {
+                (d.clip.name, d.way): {_WHOLE: d.whole, **d.by_family(families)} for d in found
+            }
+    columns = [_WHOLE, *families.names]
     if as_json:
         rows = [
-            {"clip": d.clip.name, "way": d.way, "whole": d.whole, **d.by_family(families)}
-            for d in found
+            {"clip": clip, "way": way, **{c: own.get(c, 0) for c in columns}}
+            for (clip, way), own in figures.items()
         ]
         print(json.dumps({"decodes": rows}, indent=2))
     else:
-        _print(found, families)
+        _print(figures, columns, "cycles, modelled," if cycles else "instructions")
+    fail(_above(figures, mixes) if cycles else _more(found))
+
+
+def _with_sum(cycles: Mapping[str, int]) -> Mapping[str, int]:
+    return {_WHOLE: sum(cycles.values()), **cycles}
+
+
+def _more(found: Sequence[Decoded]) -> list[str]:
+    """Clips that execute more than their bars allow."""
     by = {(d.clip.name, d.way): d.whole for d in found}
-    fail(
-        f"{name}: {by[name, 'ours']} instructions with our functions, {by[name, 'theirs']} without"
-        for name in dict.fromkeys(d.clip.name for d in found)
-        if by[name, "ours"] > by[name, "theirs"]
-    )
-
-
-def _print(found: list[mix.Decoded], families: mix.Families) -> None:
-    """Millions with theirs, and ours as a share of these."""
-    headings = ["clip", "whole", "ours"]
-    for name in families.names:
-        headings += [name, "ours"]
-    sums: dict[str, list[float]] = {way: [0.0] * (1 + len(families.names)) for way in mix.WAYS}
-    rows = []
+    bars = decodes.bars()
+    lines = []
     for name in dict.fromkeys(d.clip.name for d in found):
-        own: dict[str, list[float]] = {}
-        for d in found:
-            if d.clip.name == name:
-                by = d.by_family(families)
-                own[d.way] = [d.whole, *(by[f] for f in families.names)]
-                sums[d.way] = [a + b for a, b in zip(sums[d.way], own[d.way], strict=True)]
-        rows.append([name, *_cells(own)])
+        ours, theirs = by[name, "ours"], by[name, "theirs"]
+        bar = bars.get(name, 1.0)
+        if ours > bar * theirs:
+            lines.append(
+                f"{name}: {ours} instructions with our functions, {theirs} without:"
+                f" {ours / theirs:.3f}, the bar is {bar}"
+            )
+    return lines
+
+
+def _above(figures: Figures, mixes: Sequence[decodes.Mix]) -> list[str]:
+    """Mixes, of those of which all clips are there, that take more than their bars allow."""
+    lines = []
+    for mix in mixes:
+        if all((c, way) in figures for c in mix.clips for way in WAYS):
+            ours, theirs = (sum(figures[c, way][_WHOLE] for c in mix.clips) for way in WAYS)
+            said = f"{', '.join(mix.clips)} ({mix.why}): {ours / theirs:.3f} of theirs in cycles"
+            print(f"{said}, the bar is {mix.d3}")
+            if ours > mix.d3 * theirs:
+                lines.append(f"{said}, the bar is {mix.d3}")
+    return lines
+
+
+def _print(figures: Figures, columns: Sequence[str], unit: str) -> None:
+    """Millions with theirs, and ours as a share of these."""
+    headings = ["clip", *(word for c in columns for word in (c, "ours"))]
+    names = list(dict.fromkeys(clip for clip, _ in figures))
+    rows = [[n, *_cells([[figures[n, w].get(c, 0) for c in columns] for w in WAYS])] for n in names]
+    sums = [[sum(figures[n, w].get(c, 0) for n in names) for c in columns] for w in WAYS]
     print_table(headings, [*rows, ["all", *_cells(sums)]])
-    print(
-        "millions of instructions with the decoder's own functions; ours: what of these ours take"
-    )
+    print(f"millions of {unit} with the decoder's own functions; ours: what of these ours take")
 
 
-def _cells(by_way: dict[str, list[float]]) -> list[str]:
+def _cells(by_way: Sequence[Sequence[int]]) -> list[str]:
     cells = []
-    for ours, theirs in zip(by_way["ours"], by_way["theirs"], strict=True):
+    for ours, theirs in zip(*by_way, strict=True):
         cells += [f"{theirs / 1e6:.1f}", f"{ours / theirs:.3f}" if theirs else ""]
     return cells

@@ -8,9 +8,19 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.codecs.clips import Clip
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli.stream import command
-from daedalus.generator.measure import mix
+from daedalus.generator.host import native
+from daedalus.generator.measure import decodes
+from daedalus.generator.measure.neon import decoding
 from daedalus.generator.verify import damage, timed
+
+
+@pytest.fixture(scope="module")
+def families() -> decodes.Families:
+    (decoder,) = decodes.decoders()
+    return decodes.Families(decoder)
+
 
 KERNELS = ("vp9_mc_8hv", "vp9_mc_8hv_avg", "vp9_lpf4_v")
 
@@ -28,7 +38,76 @@ KERNELS = ("vp9_mc_8hv", "vp9_mc_8hv_avg", "vp9_lpf4_v")
     ],
 )
 def test_a_function_of_ours_is_told_by_its_kernel(symbol: str, kernel: str | None) -> None:
-    assert mix._kernel(symbol, KERNELS) == kernel
+    assert decodes._kernel(symbol, KERNELS) == kernel
+
+
+@pytest.mark.parametrize(
+    ("symbol", "family"),
+    [
+        ("ff_vp9_iadst_iadst_16x16_add_neon", "transforms"),
+        ("idct32_odd", "transforms"),
+        ("ff_vp9_loop_filter_h_44_16_neon", "loop filters"),
+        ("avg_scaled_bilin_16_c.isra.0", "scaled references"),
+        ("avg_8tap_16h_34", "motion compensation"),
+        ("ff_vp9_copy16_neon", "motion compensation"),
+        ("diag_downleft_4x4_c", "intra prediction"),
+        ("daedalus_ffmpeg_vp9_mc_8hv_smooth", "motion compensation"),
+        ("ff_vp9dsp_init_aarch64", ""),
+        ("memset", ""),
+    ],
+)
+def test_a_function_belongs_to_a_family(
+    families: decodes.Families, symbol: str, family: str
+) -> None:
+    assert families.of(symbol) == family
+
+
+def test_a_function_of_no_family_is_said(
+    families: decodes.Families, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(families, "_theirs", families._theirs | {"vp9_new_thing"})
+    with pytest.raises(UserError, match="no family has the decoder's function vp9_new_thing"):
+        families.of("vp9_new_thing")
+    assert [families.kind(s) for s in ("idct32_odd", "memset", "printf")] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("executed", "cycles"), [(50, 25), (100, 50), (150, 75), (200, 100), (250, 200), (600, 600)]
+)
+def test_a_call_takes_what_cases_beside_it_do(executed: int, cycles: float) -> None:
+    assert decoding.between([(100, 50), (200, 100), (300, 300)], executed) == cycles
+
+
+def test_calls_of_both_sides_are_modelled_by_their_cases() -> None:
+    ours = decoding.Model()
+    ours.add("vp9_idct4", "transforms", 10, 5)
+    ours.add("vp9_idct8", "transforms", 30, 25)
+    assert ours.cycles("vp9_idct4", "transforms", 20) == 10
+    assert ours.cycles("vp9_idct16", "transforms", 40) == 30  # without a case: the family's rate
+    assert ours.cycles("vp9_mc_8h", "motion compensation", 40) is None
+
+
+PROGRAM = """
+static volatile int sink;
+__attribute__((noinline)) void inner(int n) { while (n--) sink++; }
+__attribute__((noinline)) void outer(int n) { inner(n); sink++; inner(n); sink++; }
+int main(void) { for (int i = 0; i < 3; i++) outer(5); outer(9); inner(5); return 0; }
+"""
+
+
+def test_calls_are_counted_with_what_they_call(tmp_path: Path) -> None:
+    source, program = tmp_path / "p.c", tmp_path / "p"
+    source.write_text(PROGRAM)
+    native.compile_program("aarch64", program, [source])
+    functions = decodes._functions(program)
+    kinds = {"inner": 1, "outer": 1}
+    counts, calls = decodes._executed(program, functions, lambda s: kinds.get(s, 0), ())
+    by_name = {name: n for (_, name), n in zip(functions, counts, strict=True)}
+    ways = {(c.symbol, c.times): c.executed for c in calls}
+    assert set(ways) == {("outer", 3), ("outer", 1), ("inner", 1)}
+    whole = 3 * ways["outer", 3] + ways["outer", 1] + ways["inner", 1]
+    assert whole == by_name["inner"] + by_name["outer"]
+    assert by_name["main"] > 0 and sum(counts) > whole
 
 
 def packets(data: bytes) -> list[bytes]:

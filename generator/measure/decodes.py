@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What whole decodes execute under qemu's arm64 emulation: with our functions, and with theirs.
 
-The programs are those of `stream`, with nothing counted and no digests. tools/count/sums.c counts
-the instructions of each function; tools/count/clips.toml says which families these belong to.
-What such functions call of the C library, as memset, counts in the whole alone.
+The programs are those of `stream`. tools/count/sums.c counts the instructions of each function, and
+of each call; tools/count/clips.toml says which families functions belong to. What such functions
+call of the C library, as memset, counts in the whole alone.
 """
 
 import functools
@@ -13,11 +13,13 @@ import subprocess
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from daedalus.codecs import clips, oracles
 from daedalus.codecs.clips import Clip
@@ -34,17 +36,27 @@ WAYS = {"ours": ("--bare",), "theirs": ()}
 
 
 @dataclass(frozen=True)
+class Call:
+    """So many calls of a function that executed so many instructions each, callees' included."""
+
+    symbol: str
+    executed: int
+    times: int
+
+
+@dataclass(frozen=True)
 class Decoded:
-    """What decoding a clip executed: in all, by our functions or theirs, and by all others."""
+    """What decoding a clip executed: in all, and by functions for pixels, ours or theirs."""
 
     clip: Clip
     way: str
     whole: int
-    functions: Mapping[str, int]  # symbol -> instructions, of functions for pixels alone
+    functions: Mapping[str, int]  # symbol -> instructions
+    calls: Sequence[Call]
 
     def by_family(self, families: "Families") -> Counter[str]:
         """Instructions of functions for pixels."""
-        found: Counter[str] = Counter()
+        found = Counter(dict.fromkeys(families.names, 0))
         for name, executed in self.functions.items():
             found[families.of(name)] += executed
         return found
@@ -54,7 +66,7 @@ class Families:
     """Which family a function is of, by its symbol."""
 
     def __init__(self, decoder: clips.Decoder) -> None:
-        data = tomllib.loads((repo_root() / FILE).read_text())
+        data = _read()
         self._tables: list[dict[str, Any]] = data["family"]
         own = [d for d in data["decoder"] if d["name"] == decoder.name]
         if not own:
@@ -68,6 +80,7 @@ class Families:
         }
         self._found: dict[str, str] = {}
         self._theirs = _members(decoder.oracle, own[0]["members"])
+        self._other, self._neutral = own[0]["other"], own[0]["neutral"]
 
     @property
     def names(self) -> list[str]:
@@ -80,13 +93,30 @@ class Families:
             self._found[symbol] = self._find(symbol)
         return self._found[symbol]
 
+    def of_kernel(self, kernel: str) -> str:
+        """A family's name."""
+        return self._kernels[kernel]
+
+    def kernel(self, symbol: str) -> str | None:
+        """The kernel whose code a function is: of ours, and nobody else's, names hold its id."""
+        return _kernel(symbol, self._kernels)
+
+    def kind(self, symbol: str) -> int:
+        """What tools/count/sums.c calls it."""
+        return 1 if self.of(symbol) else 2 if re.search(self._neutral, symbol) else 0
+
     def _find(self, symbol: str) -> str:
-        if (ours := _kernel(symbol, self._kernels)) is not None:
+        if (ours := self.kernel(symbol)) is not None:
             return self._kernels[ours]
-        if _plain(symbol) in self._theirs:
+        if _plain(symbol) in self._theirs and not re.search(self._other, symbol):
             for t in self._tables:
                 if re.search(t["symbols"], symbol):
                     return str(t["name"])
+            raise UserError(
+                f"{FILE}: no family has the decoder's function {symbol}",
+                "write it to the symbols of one, or to `other`",
+                EXIT_FAILED,
+            )
         return ""
 
 
@@ -96,7 +126,6 @@ def _plain(symbol: str) -> str:
 
 
 def _kernel(symbol: str, known: Collection[str]) -> str | None:
-    """The kernel whose code a function is: of ours, and nobody else's, names hold its id."""
     words = symbol.split("__")[0].split("_")
     names = (
         "_".join(words[first:end])
@@ -139,17 +168,47 @@ def _functions(program: Path) -> list[tuple[int, str]]:
     return sorted(at.items())
 
 
+@dataclass(frozen=True)
+class Mix:
+    """Clips whose modelled cycles, together, have a bar; explained in the file."""
+
+    clips: tuple[str, ...]
+    d3: float
+    why: str
+
+
+def _read() -> dict[str, Any]:
+    return tomllib.loads((repo_root() / FILE).read_text())
+
+
+def mixes() -> list[Mix]:
+    """All, in the order of the file."""
+    return [Mix(tuple(m["clips"]), float(m["d3"]), m["why"]) for m in _read()["mix"]]
+
+
+def bars() -> dict[str, float]:
+    """By clip, what our functions may make a decode execute of what theirs do, where it is not
+    1."""
+    return {name: float(b["most"]) for b in _read().get("bar", []) for name in b["clips"]}
+
+
 def decoders() -> list[clips.Decoder]:
     """Those that the file speaks of."""
-    named = {d["name"] for d in tomllib.loads((repo_root() / FILE).read_text())["decoder"]}
+    named = {d["name"] for d in _read()["decoder"]}
     return [d for d in clips.decoders() if d.name in named]
 
 
-def decodes(decoder: clips.Decoder, wanted: list[Clip]) -> list[Decoded]:
-    """Decodes the clips in both ways."""
-    _, program = stream.build_program(decoder, "neon")
+def decodes(
+    decoder: clips.Decoder, families: Families, wanted: list[Clip], *, clang: bool = False
+) -> list[Decoded]:
+    """Decodes the clips in both ways, and compares what comes out."""
+    if clang:
+        library = native.build_library("aarch64", clang=True) / "libdaedalus.a"
+        path = build_dir() / "stream" / "neon-clang" / decoder.name
+        program = stream.link(decoder, "aarch64", path, library)
+    else:
+        _, program = stream.build_program(decoder, "neon")
     functions = _functions(program)
-    families = Families(decoder)
     say(f"decoding {decoder.name} twice under qemu: {len(wanted)} clips")
     jobs = [(clip, way) for clip in wanted for way in WAYS]
     with ThreadPoolExecutor(int(native.JOBS)) as pool:
@@ -159,19 +218,35 @@ def decodes(decoder: clips.Decoder, wanted: list[Clip]) -> list[Decoded]:
 def _decoded(
     program: Path, functions: list[tuple[int, str]], families: Families, clip: Clip, way: str
 ) -> Decoded:
+    words = ("--quiet", *WAYS[way], str(clip.file))
+    try:
+        counts, calls = _executed(program, functions, families.kind, words)
+    except UserError as error:
+        raise UserError(f"{clip.name}, {way}: {error.message}", error.hint, EXIT_FAILED) from None
+    own = {name: n for (_, name), n in zip(functions, counts, strict=True) if families.of(name)}
+    return Decoded(clip, way, sum(counts), {k: n for k, n in own.items() if n}, calls)
+
+
+def _executed(
+    program: Path,
+    functions: list[tuple[int, str]],
+    kind: Callable[[str], int],
+    words: Sequence[str],
+) -> tuple[list[int], list[Call]]:
+    """What a program executes, function by function, and call by call of those that are asked
+    for."""
     with tempfile.TemporaryDirectory() as folder:
         starts, out = Path(folder, "starts"), Path(folder, "counts")
-        starts.write_bytes(struct.pack(f"={len(functions)}Q", *(at for at, _ in functions)))
-        words: list[str | Path] = [
-            native.tool("qemu-aarch64"), "-cpu", native.CPU, "-plugin",
-            f"{_plugin()},starts={starts},out={out}", program, "--quiet", *WAYS[way], clip.file,
-        ]  # fmt: skip
-        done = subprocess.run(words, capture_output=True, text=True)
+        numbers = [n for at, name in functions for n in (at, kind(name))]
+        starts.write_bytes(struct.pack(f"={len(numbers)}Q", *numbers))
+        plugin = f"{_plugin()},starts={starts},out={out}"
+        done = subprocess.run(
+            [native.tool("qemu-aarch64"), "-cpu", native.CPU, "-plugin", plugin, program, *words],
+            capture_output=True, text=True,
+        )  # fmt: skip
         if done.returncode != 0 or not out.is_file():
-            raise UserError(f"{clip.name}, {way}: {done.stderr.strip()}", "", EXIT_FAILED)
-        counts = struct.unpack(f"={len(functions)}Q", out.read_bytes())
-    own: Counter[str] = Counter()
-    for (_, name), n in zip(functions, counts, strict=True):
-        if n and families.of(name):
-            own[name] += n
-    return Decoded(clip, way, sum(counts), own)
+            raise UserError(done.stderr.strip() or f"exit status {done.returncode}", "")
+        found = np.fromfile(out, dtype=np.uint64).tolist()
+    counts, rest = found[: len(functions)], found[len(functions) :]
+    ways = zip(*(rest[n::3] for n in range(3)), strict=True)
+    return counts, [Call(functions[f][1], executed, times) for f, executed, times in ways]
