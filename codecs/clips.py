@@ -21,7 +21,7 @@ from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
-from daedalus.generator.host import native
+from daedalus.generator.host import fetch, native
 
 _DEEP_FRAMES = 30  # of clips of more than 8 bits a sample
 
@@ -92,7 +92,8 @@ def _of_depths(clip: dict[str, Any]) -> Iterator[dict[str, Any]]:
         more = ["-pix_fmt", f"yuv420p{bits}le", "-frames:v", str(_DEEP_FRAMES)]
         deep = {**clip, "name": f"{clip['name']}-{bits}", "encode": [*clip["encode"], *more]}
         if "vpxenc" in clip:
-            deep["vpxenc"] = [*clip["vpxenc"], f"--bit-depth={bits}", "--profile=2"]
+            deep["vpxenc"] = [*clip["vpxenc"], f"--limit={_DEEP_FRAMES}", f"--bit-depth={bits}",
+                              "--profile=2"]  # fmt: skip
         yield deep
 
 
@@ -118,13 +119,15 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
         place.mkdir(parents=True, exist_ok=True)
         what = f"encoding the {decoder.name} clip {clip['name']}"
         say(what)
+        words = {"package": fetch.ensure(clip["package"], "all")} if "package" in clip else {}
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
             made = Path(temporary, "clip")
             if other:
                 _vpxenc(clip["input"], other, made, what)
             for number in range(1, passes + 1) if not other else ():
                 extra = ["-pass", str(number)] if passes > 1 else []
-                _ffmpeg([*command, *extra, made.name], what, Path(temporary))
+                filled = [str(word).format(**words) for word in command]
+                _ffmpeg([*filled, *extra, made.name], what, Path(temporary))
             made.replace(path)
     return Clip(clip["name"], path)
 

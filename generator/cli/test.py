@@ -70,6 +70,7 @@ def _campaign() -> Iterator[Step]:
     yield _verb("stream", "--threads", "4", wide=True)
     yield _verb("stream", "--damaged", "500", wide=True)
     yield _verb("count", "--clips", wide=True)
+    yield _verb("count", "--clips", "--cycles", wide=True)
     yield _verb("v3d", "fuzz", "--seconds", "20")
     day = str(stale.today().toordinal())  # other programs each day
     yield _verb("fuzz", "--target", "qpu", "--programs", _PROGRAMS, "--seed", day, wide=True)
