@@ -155,3 +155,57 @@ def test_modes_refuse_what_they_would_not_heed(words: list[str], said: str) -> N
     result = CliRunner().invoke(command, words)
     assert result.exit_code != 0
     assert said in str(result.exception) + getattr(result.exception, "hint", "") + result.output
+
+
+def program(place: Path, name: str, frames: dict[str, str], *more: str) -> Path:
+    """One that says the first of these frames whose pattern its arguments have, then an error."""
+    cases = [f'{words}) echo "frame 0 {digest}";;' for words, digest in frames.items()]
+    made = place / name
+    made.write_text("\n".join(["#!/bin/sh", 'case "$*" in', *cases, "esac", 'echo "error 3 -1"',
+                               *more, ""]))  # fmt: skip
+    made.chmod(0o755)
+    return made
+
+
+def one_damaged(place: Path, ours: str, kept: str, *more: str) -> damage.Damaged:
+    """A clip whose frame is P by portable functions, A by assembly, and so by ours: by all of them,
+    and by all but those that are kept; what else ours does."""
+    stock = program(place, "stock", {"*--portable*": "P", "*": "A"})
+    mine = program(place, "ours", {"*--keep*": kept, "*": ours}, *more)
+    return damage._one(stock, mine, place / "clip.ivf", "clip")
+
+
+@pytest.mark.parametrize(
+    ("ours", "kept", "kind", "failures"),
+    [
+        ("P", "", "portable", 0),
+        ("A", "", "assembly", 0),
+        ("X", "P", "neither", 0),  # by coefficients that the standard does not grant
+        ("X", "X", "neither", 1),
+    ],
+)
+def test_a_frame_of_neither_has_to_come_of_coefficients(
+    tmp_path: Path, ours: str, kept: str, kind: str, failures: int
+) -> None:
+    found = one_damaged(tmp_path, ours, kept)
+    assert found.frames == {kind: 1} and found.refused == 1
+    assert len(found.failures) == failures
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("echo 'frame 1 P'", "another number of frames"),
+        ("echo 'error 4 -1'", "other errors"),
+        ("exit 99", "exit status 99"),
+        ("echo 'x.c:1: runtime error: shift' >&2", "runtime error: shift"),
+        ('case "$*" in *--slices*) exit 99;; esac', "four threads --slices: exit status 99"),
+        ("sleep 5", "no end after"),
+    ],
+)
+def test_what_ours_may_not_do_with_a_damaged_clip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, said: str
+) -> None:
+    monkeypatch.setattr(damage, "_PATIENCE", 2)
+    (failure, *_) = one_damaged(tmp_path, "P", "", more).failures
+    assert said in failure
