@@ -87,7 +87,8 @@ class _Program:
                 slots.append({"slot": p.slot, "function": f"made_{n}", "when": when})
                 stands.append(p)
         ours = {s["slot"] for s in slots}
-        left = [p.place for p in self.decoder.every_pointer(one) if p.slot not in ours]
+        every = {p.slot: p.place for p in table.pointers(one)}
+        left = [place for slot, place in every.items() if slot not in ours]
         if table.whole and left:
             raise UserError(
                 f"{table.loc.file}:{table.loc.line}: {one.name} is said to be whole, and at"
@@ -107,6 +108,7 @@ class _Program:
             "names": table.init_arguments,
             "when": one.when or "1",
             "whole": table.whole,
+            "every": list(every.values()),
             "slots": slots,
             "places": sorted((p.slot, p.field.name) for p in stands),
             "occupants": {

@@ -84,11 +84,11 @@ typedef struct stream_occupant {
 } stream_occupant;
 
 /*
- * Has it told whether a function of the decoder is executed from now on, which
- * stands in that pointer of a table. stream_print_trapped() prints which were,
- * and of how many it would be told.
+ * Has it told whether a function of the decoder is executed from now on. `where`,
+ * which has to stay, names a pointer that leads to it. stream_print_trapped()
+ * prints which were executed, and of how many it would be told.
  */
-void stream_trap(stream_any_fn *fn, const char *table, size_t slot);
+void stream_trap(stream_any_fn *fn, const char *where);
 void stream_print_trapped(void);
 
 /* Bytes behind a table that is tried, and what they hold: so that a larger table shows. */
