@@ -74,6 +74,14 @@ class _Program:
 
         return CALL.sub(call, text)
 
+    @property
+    def fields(self) -> list[str]:
+        """Of the tables: those where something is ours."""
+        direct = [p for w in self.functions for p in w.signature.pointers]
+        filled = [f for _, f in self.tables]
+        every = [*direct, *(p for p, _, _ in self.made)]
+        return sorted({p.field.name for p in every if p.filled in filled})
+
     def table(self, table: Table, one: Filled) -> dict[str, object]:
         """What the template needs of a table."""
         slots = []
@@ -127,6 +135,7 @@ def source(decoding: Decoding) -> str:
             decoder=decoder,
             symbol=decoding.symbol,
             entries=list(zip(program.functions, program.ways, strict=True)),
+            fields=program.fields,
             made=[(p.function.declaration(f"made_{n}"), body)
                   for n, (p, body, _) in enumerate(program.made)],
             inits=[

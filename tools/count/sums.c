@@ -59,6 +59,7 @@ static void finished(plugin_id id, void *user) {
   if (!file || fwrite(counts, sizeof(*counts), n_functions, file) != n_functions ||
       fclose(file) != 0) {
     perror(out);
+    remove(out); /* what is there is not all */
   }
 }
 

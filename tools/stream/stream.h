@@ -44,6 +44,8 @@ typedef struct stream_function {
 /* Defined by the generated file. */
 extern stream_function stream_functions[];
 extern const size_t stream_n_functions;
+extern const char
+    *const stream_fields[]; /* of the tables, where functions are ours; ends by NULL */
 
 /* Set by main.c before decoding: what fills the tables, if not the decoder alone: our functions,
  * each call counted; ours as any program puts them there; the decoder's own portable functions. */
