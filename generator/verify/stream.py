@@ -182,7 +182,7 @@ class Program:
             done = subprocess.run(argv, capture_output=True, text=True)
         if done.returncode != 0:
             raise UserError(
-                f"decoding {clip.name} {' '.join(words)}: {_why(done.returncode)}\n"
+                f"decoding {clip.name} {' '.join(words)}: {why(done.returncode)}\n"
                 + "\n".join(done.stderr.strip().splitlines()[-5:]),
                 f"to repeat it: {' '.join(argv)}",
                 EXIT_FAILED,
@@ -211,7 +211,8 @@ def _read(text: str) -> Run:
     return Run(frames, calls, dispatches, ways, tuple(stock))
 
 
-def _why(code: int) -> str:
+def why(code: int) -> str:
+    """How a program ended, by its exit status."""
     return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
 
 
