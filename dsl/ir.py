@@ -274,6 +274,11 @@ def walk(roots: Iterator[Node] | tuple[Node, ...] | list[Node]) -> Iterator[Node
                 stack.extend((a, False) for a in reversed(node.args) if a not in seen)
 
 
+def parts(node: Node, op: Op = Op.AND) -> list[Node]:
+    """What an associative operation puts together, in order: of a mask, its conjuncts."""
+    return [p for a in node.args for p in parts(a, op)] if node.op is op else [node]
+
+
 # ------------------------------------------------------------------ declarations
 
 

@@ -19,6 +19,7 @@ from daedalus.codecs.decoders.tables import (
     Filled,
     Function,
     Index,
+    Levels,
     Rule,
     Table,
 )
@@ -304,11 +305,20 @@ def read_table(path: Path) -> Table:
     )  # fmt: skip
 
 
+def _levels(data: Any, loc: Loc) -> Levels | None:
+    if data is None:
+        return None
+    _keys(data, loc, "levels", {"last": int, "take": str}, {})
+    if data["last"] < 0 or not re.search(r"\bN\b", data["take"]):
+        raise _refuse(loc, f"levels = {data!r} take nothing by N from 0 on")
+    return Levels(**data)
+
+
 def read_decoder(folder: Path) -> Decoder:
     """A decoder: its folder has decoder.toml, and a file for each table."""
     file = _File(folder / DECODER)
     needed = {"declare": str, "extended": str, "plain": str, "best": str}
-    _keys(file.data, file.loc(), folder.name, needed, {"levels": str})
+    _keys(file.data, file.loc(), folder.name, needed, {"levels": dict})
     tables = tuple(read_table(p) for p in sorted(folder.glob("*.toml")) if p.name != DECODER)
     names: dict[str, Table] = {}
     for table in tables:
@@ -317,7 +327,14 @@ def read_decoder(folder: Path) -> Decoder:
                 raise _refuse(table.loc, f"{one.name} is also a filled table of another file")
             names[one.name] = table
     data = file.data
-    decoder = Decoder(folder.name, tables=tables, **data)
+    levels = _levels(data.pop("levels", None), file.loc(key="levels"))
+    for table in tables:
+        if table.whole and levels is None:
+            raise _refuse(
+                table.loc, f"whole: {folder.name} has no levels, so that nobody would see whether"
+                " functions of its own are executed", f"say in {file.path} which levels there are",
+            )  # fmt: skip
+    decoder = Decoder(folder.name, tables=tables, levels=levels, **data)
     _check_bodies(decoder)
     return decoder
 

@@ -161,6 +161,14 @@ class Table:
         """How many pointers it has."""
         return sum(f.count for f in self.fields)
 
+    def pointers(self, one: Filled) -> "list[Pointer]":
+        """All of one that is filled, in the order of their slots."""
+        return [
+            Pointer(self, one, f, values)
+            for f in self.fields
+            for values in itertools.product(*(i.values for i in f.indices))
+        ]
+
     @property
     def init_name(self) -> str:
         """The function's name."""
@@ -270,6 +278,15 @@ class Pointer:
 
 
 @dataclass(frozen=True)
+class Levels:
+    """What a processor may have: `take` is a statement after which init functions take what one
+    may that has the first N extensions, of N from 0 to `last`."""
+
+    last: int
+    take: str
+
+
+@dataclass(frozen=True)
 class Decoder:
     """A decoder, and its tables.
 
@@ -277,7 +294,7 @@ class Decoder:
     extended C, whether it may use extensions of the processor now
     plain    statements after which its init functions take no assembly
     best     after which they take what the processor has
-    levels   after which they take what a processor may have that has the first N extensions
+    levels   sets of extensions, after each of which they may take other functions
     """
 
     name: str
@@ -286,17 +303,12 @@ class Decoder:
     plain: str
     best: str
     tables: tuple[Table, ...]
-    levels: str = ""
+    levels: Levels | None = None
 
     def every_pointer(self, one: Filled) -> list[Pointer]:
         """Those of a filled table that have a function."""
         (table,) = (t for t in self.tables if one in t.filled)
-        return [
-            Pointer(table, one, f, values)
-            for f in table.fields
-            if f.function is not None
-            for values in itertools.product(*(i.values for i in f.indices))
-        ]
+        return [p for p in table.pointers(one) if p.field.function is not None]
 
     def filled(self) -> dict[str, tuple[Table, Filled]]:
         """Its filled tables by name."""

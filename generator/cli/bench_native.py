@@ -7,13 +7,12 @@ from typing import Any
 from daedalus.generator.base.console import fail
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.host import native
+from daedalus.generator.host import level, native
 from daedalus.generator.measure.native.cases import CASES
 from daedalus.generator.measure.native.measure import (
     BAR,
     BUILDS,
     COMPILERS,
-    LEVEL,
     Row,
     mean_gain,
     measure,
@@ -41,7 +40,7 @@ def run(kernel: str, rounds: int, *, as_json: bool) -> None:
 
 
 def _flags() -> str:
-    return "-O3" if native.is_arm() else f"-O3 -march={LEVEL}"
+    return " ".join(("-O3", *level.flags()))
 
 
 def _print(rows: list[Row], means: dict[str, float | None]) -> None:

@@ -64,7 +64,7 @@ def command(
         _print(compiler, counts)
     if absent:
         tell(
-            f"{len(absent)} kernels not counted, as {count_cases.FILE} has no case for them:"
+            f"{len(absent)} kernels not counted, as {count_cases.FILES} have no case for them:"
             f" {', '.join(absent)}"
         )
     failures = [text for c in counts for text in _failures(c)]
@@ -138,7 +138,7 @@ def _failures(c: count.Count) -> list[str]:
     if c.difference:
         found.append(f"{where}other pixels than {case.theirs}: {c.difference}")
     if c.changed:
-        found.append(f"{where}{c.executed} executed, {case.anchor} recorded in {count_cases.FILE}")
+        found.append(f"{where}{c.executed} executed, {case.anchor} recorded in {case.file}")
     if c.above:
         found.append(f"{where}{c.executed} executed, more than {case.bar} x {c.theirs}")
     return found

@@ -159,6 +159,10 @@ def command(
             f"{len(idle)} functions not exercised, as tools/stream does not put them into a"
             f" decoder: {', '.join(idle)}"
         )
+    if file is not None:
+        # Our own clips have none; what a user's file has is to be known.
+        for line in (text for o in report.outcomes for text in stream.stock_executed(o)):
+            tell(line)
     fail(report.failures)
 
 
@@ -278,6 +282,7 @@ def _as_json(report: stream.Report, idle: list[str]) -> dict[str, Any]:
                 "calls": o.calls,
                 "dispatches": o.dispatches,
                 "classes": o.classes,
+                "stock": list(o.stock),
             }
             for o in report.outcomes
         ],

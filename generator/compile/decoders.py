@@ -7,6 +7,7 @@ where it is to. Where a plane is put together it copies the parts first. Where t
 than an item has, a variant's function for such blocks does them, an item below the other.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -100,30 +101,32 @@ def _check_names(declared: list[tuple[Kernel, DecoderEntry]]) -> None:
 def _functions(
     own: list[tuple[Kernel, DecoderEntry]], of: Mapping[str, tuple[Variant, ...]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What is said of each function; and of those that do the work of several, which differ by the
-    values of parameters alone."""
-    alike: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    """What is said of each function; and of those that do the work of several, which differ by
+    their names, and by the values of parameters, alone."""
+    alike: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
     functions = []
     for kernel, entry in own:
         signature = read_signature(kernel, entry)
         function = _function(kernel, entry, signature, of.get(kernel.id, ()))
         functions.append(function)
-        if signature.fixed:
-            same = replace(
-                signature, pointers=(), fixed=dict.fromkeys(signature.fixed, 0), values={}
-            )
-            alike.setdefault((kernel.id, entry.planes, repr(same)), []).append(function)
+        same = replace(signature, pointers=(), fixed=dict.fromkeys(signature.fixed, 0), values={})
+        alike.setdefault((kernel.id, entry.planes, repr(same)), []).append(function)
     shared = []
-    for group in (g for g in alike.values() if len(g) > 1):
-        one = _shared(group[0], of)
+    numbers: Counter[str] = Counter()
+    for (kernel_id, *_), group in ((k, g) for k, g in alike.items() if len(g) > 1):
+        numbers[kernel_id] += 1
+        number = numbers[kernel_id]
+        one = _shared(group[0], of, f"n_{kernel_id}" + (f"__{number}" if number > 1 else ""))
         shared.append(one)
         for function in group:
             function["shared"] = one["name"]
     return functions, shared
 
 
-def _shared(function: dict[str, Any], of: Mapping[str, tuple[Variant, ...]]) -> dict[str, Any]:
-    """Of a function that takes as arguments what others have fixed values of."""
+def _shared(
+    function: dict[str, Any], of: Mapping[str, tuple[Variant, ...]], name: str
+) -> dict[str, Any]:
+    """Of a function of that name that takes as arguments what others have fixed values of."""
     kernel, entry, signature = function["kernel"], function["entry"], function["signature"]
     names = list(signature.fixed)
     free = replace(
@@ -135,7 +138,6 @@ def _shared(function: dict[str, Any], of: Mapping[str, tuple[Variant, ...]]) -> 
         fixed={},
     )
     made = _function(kernel, entry, free, of.get(kernel.id, ()))
-    name = f"n_{kernel.id}"
     bodies = _bodies(name, made["classes"], made["pieces"])
     return {**made, "name": name, "bodies": list(bodies.values())}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is counted: the cases of tools/count/cases.toml, and which functions do their work."""
+"""What is counted: the cases of tools/count/cases*.toml, and which functions do their work."""
 
 import tomllib
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from daedalus.generator.measure import count_shapes
 from daedalus.generator.options import parse_variant
 
 FILE = "tools/count/cases.toml"
+FILES = "tools/count/cases*.toml"  # that, and those beside it with more cases
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Case:
     given_d3_bar: float | None = None
     measured: float | None = None
     family: str = ""
+    file: str = FILE  # where it stands
 
     @property
     def written(self) -> int:
@@ -96,9 +98,13 @@ def _read() -> dict[str, Any]:
 
 def _compared() -> list[dict[str, Any]]:
     """The tables [[compared]] of that file and of those beside it, file by file."""
-    first = repo_root() / FILE
-    files = [first, *sorted(first.parent.glob("cases_*.toml"))]
-    return [t for f in files for t in tomllib.loads(f.read_text())["compared"]]
+    root = repo_root()
+    files = [root / FILE, *sorted(p for p in root.glob(FILES) if p != root / FILE)]
+    return [
+        t | {"file": str(f.relative_to(root))}
+        for f in files
+        for t in tomllib.loads(f.read_text())["compared"]
+    ]
 
 
 def d3_mean_bar() -> float:
@@ -137,7 +143,7 @@ def _named(case: Case) -> Case:
     entry = count_shapes.entry_of(case.kernel, case.oracle, case.params)
     if entry is None:
         raise UserError(
-            f"{FILE}: {case.kernel}, {case.name}: its spec names no function of {case.oracle}",
+            f"{case.file}: {case.kernel}, {case.name}: its spec names no function of {case.oracle}",
             "give a shape, theirs, and an entry, or decoders= of the spec",
         )
     return replace(
@@ -226,5 +232,5 @@ def variants(case: Case) -> list[str]:
             if variant["target"] == "neon" and variant["class"] == item_class["name"]:
                 ranked.append((place, not variant["prod"], variant["rank"], variant["name"]))
     if not ranked:
-        raise UserError(f"{FILE}: {case.kernel}, {case.name}: no NEON variant does this work")
+        raise UserError(f"{case.file}: {case.kernel}, {case.name}: no NEON variant does this work")
     return [name for *_, name in sorted(ranked)]

@@ -9,13 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
-
-
-def _conjuncts(mask: Node) -> set[Node]:
-    if mask.op is Op.AND:
-        return _conjuncts(mask.args[0]) | _conjuncts(mask.args[1])
-    return {mask}
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, parts, walk
 
 
 def find_guard(kernel: Kernel) -> Kernel:
@@ -28,7 +22,7 @@ def find_guard(kernel: Kernel) -> Kernel:
     masks = [s.mask for s in last.stores]
     if any(m is None for m in masks):
         return kernel
-    common = reduce(set.intersection, (_conjuncts(m) for m in masks if m is not None))
+    common = reduce(set.intersection, (set(parts(m)) for m in masks if m is not None))
     if not common:
         return kernel
     builder = Builder({t.name: t for t in kernel.tables})
@@ -67,9 +61,9 @@ def _stage(kernel: Kernel, stage: Stage) -> Stage:
         if s.mask is None or s.combine or by_lane_alone(s.mask):
             stores.append(s)
             continue
-        parts = sorted(_conjuncts(s.mask), key=lambda n: n.seq)
-        kept = _all([n for n in parts if by_lane_alone(n)], builder)
-        mask = _all([n for n in parts if not by_lane_alone(n)], builder)
+        conjuncts = sorted(set(parts(s.mask)), key=lambda n: n.seq)
+        kept = _all([n for n in conjuncts if by_lane_alone(n)], builder)
+        mask = _all([n for n in conjuncts if not by_lane_alone(n)], builder)
         assert mask is not None
         old = builder.make(Op.LOAD, (), (s.buffer, s.index), s.loc)
         value = builder.make(Op.SELECT, (mask, s.value, old), (), s.loc, s.value.name)

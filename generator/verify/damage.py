@@ -54,7 +54,8 @@ def damaged(data: bytes, seed: int) -> bytes:
         size = struct.unpack_from("<I", data, at)[0]
         packets.append((data[at : at + _PACKET], bytearray(data[at + _PACKET :][:size])))
         at += _PACKET + size
-    for number in sorted(rng.sample(range(len(packets)), rng.randint(1, min(4, len(packets))))):
+    able = [number for number, (_, body) in enumerate(packets) if body]
+    for number in sorted(rng.sample(able, rng.randint(1, min(4, len(able))))):
         _, body = packets[number]
         if number and rng.random() < 0.25:
             del body[rng.randrange(len(body)) :]

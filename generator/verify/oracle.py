@@ -16,7 +16,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -178,12 +178,11 @@ def _worded(words: Mapping[str, Any]) -> Entry:
     try:
         return Entry(**given, ours=False)
     except TypeError as e:
-        _refuse(f"{words.get('name')}: {str(e).partition('() ')[2]}")
-        raise
-
-
-def _refuse(message: str) -> None:
-    raise UserError(f"codecs/compared.toml: {message}", "write it as a spec's decoders=")
+        known = ", ".join(f.name for f in fields(Entry) if f.name not in ("called", "ours"))
+        raise UserError(
+            f"codecs/compared.toml: {words.get('name')}: {str(e).partition('() ')[2]}",
+            f"the words of [[program.entry]]: {known}",
+        ) from None
 
 
 def _program(decoder: Decoder, kernels: Sequence[Kernel]) -> Program:

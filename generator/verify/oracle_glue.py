@@ -24,15 +24,14 @@ def short_name(one: Called) -> str:
 
 
 def source(decoder: Decoder, wanted: Sequence[Called]) -> str:
-    """The program's file for these functions. Of those that are only compared ours is none."""
+    """The program's file for these functions."""
     used = dict.fromkeys(t.filled.name for e in wanted for t in e.targets)
     filled = decoder.filled()
     stands = list(dict.fromkeys(t for e in wanted for t in e.targets))
     symbols = dict.fromkeys(
         s for p in stands for a in ("c", "arm64", "amd64") for s in p.symbols(a)
     )
-    own = [e for e in wanted if e.entry in e.kernel.decoders]
-    functions = {e.entry: wrapped(e.kernel, e.entry) for e in own}
+    functions = {e.entry: wrapped(e.kernel, e.entry) for e in wanted}
     numbers = {entry: n for n, entry in enumerate(functions)}
     text = environment().get_template("oracle.c.j2").render(
         decoder=decoder,
@@ -44,7 +43,7 @@ def source(decoder: Decoder, wanted: Sequence[Called]) -> str:
         ],
         symbols=list(symbols),
         checks=[_check(p) for p in stands],
-        entries=[{**_entry(n, e), "spoiled": numbers.get(e.entry)} for n, e in enumerate(wanted)],
+        entries=[{**_entry(n, e), "spoiled": numbers[e.entry]} for n, e in enumerate(wanted)],
     )  # fmt: skip
     return tidy(text)
 
@@ -71,7 +70,7 @@ def _entry(n: int, e: Called) -> dict[str, object]:
         "target": target or "0",
         "reads_params": any("p[" in line for line in lines),
         "targets": [{"table": t.filled.name, "slot": t.slot} for t in e.targets],
-        "ours": function_name(e.kernel, e.entry) if e.entry in e.kernel.decoders else "",
+        "ours": function_name(e.kernel, e.entry),
         "in_place": e.in_place,
     }
 

@@ -74,6 +74,14 @@ class _Program:
 
         return CALL.sub(call, text)
 
+    @property
+    def fields(self) -> list[str]:
+        """Of the tables: those where something is ours."""
+        direct = [p for w in self.functions for p in w.signature.pointers]
+        filled = [f for _, f in self.tables]
+        every = [*direct, *(p for p, _, _ in self.made)]
+        return sorted({p.field.name for p in every if p.filled in filled})
+
     def table(self, table: Table, one: Filled) -> dict[str, object]:
         """What the template needs of a table."""
         slots = []
@@ -87,7 +95,8 @@ class _Program:
                 slots.append({"slot": p.slot, "function": f"made_{n}", "when": when})
                 stands.append(p)
         ours = {s["slot"] for s in slots}
-        left = [p.place for p in self.decoder.every_pointer(one) if p.slot not in ours]
+        every = {p.slot: p.place for p in table.pointers(one)}
+        left = [place for slot, place in every.items() if slot not in ours]
         if table.whole and left:
             raise UserError(
                 f"{table.loc.file}:{table.loc.line}: {one.name} is said to be whole, and at"
@@ -107,6 +116,7 @@ class _Program:
             "names": table.init_arguments,
             "when": one.when or "1",
             "whole": table.whole,
+            "every": list(every.values()),
             "slots": slots,
             "places": sorted((p.slot, p.field.name) for p in stands),
             "occupants": {
@@ -125,6 +135,7 @@ def source(decoding: Decoding) -> str:
             decoder=decoder,
             symbol=decoding.symbol,
             entries=list(zip(program.functions, program.ways, strict=True)),
+            fields=program.fields,
             made=[(p.function.declaration(f"made_{n}"), body)
                   for n, (p, body, _) in enumerate(program.made)],
             inits=[

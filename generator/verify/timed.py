@@ -16,10 +16,9 @@ from daedalus.codecs.clips import Clip, Decoder
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
-from daedalus.generator.host import native
+from daedalus.generator.host import level, native
 from daedalus.generator.verify import stream
 
-LEVEL = "x86-64-v3"
 WAYS = {"ours": ("--bare",), "portable": ("--portable",), "assembly": ()}
 COUNTS = 0.7  # of the portable functions' time, which assembly takes at most in clips that count
 
@@ -46,7 +45,8 @@ def share(rows: Sequence[Times]) -> float | None:
 
 def measure(decoder: Decoder, clips: Sequence[Clip], rounds: int) -> list[Times]:
     """Decodes every clip so often in each way."""
-    options = () if native.is_arm() else (f"-DCMAKE_C_FLAGS=-march={LEVEL}",)
+    level.require()
+    options = tuple(f"-DCMAKE_C_FLAGS={flag}" for flag in level.flags())
     arch = "aarch64" if native.is_arm() else "host"
     built = native.build_library(arch, options=options, folder="timed")
     path = build_dir() / "stream" / "timed" / decoder.name
@@ -62,7 +62,8 @@ def measure(decoder: Decoder, clips: Sequence[Clip], rounds: int) -> list[Times]
                 )
                 told = re.search(r"^spent (\d+)$", done.stdout, re.MULTILINE)
                 if done.returncode != 0 or told is None:
-                    raise UserError(f"{clip.name}, {way}: {done.stderr}", "", EXIT_FAILED)
+                    why = f"{stream.why(done.returncode)} {done.stderr.strip()}".rstrip()
+                    raise UserError(f"{clip.name}, {way}: {why}", "", EXIT_FAILED)
                 spent[way].append(int(told[1]) / 1e6)
         found.append(Times(clip, {way: statistics.median(ms) for way, ms in spent.items()}))
     return found

@@ -62,10 +62,10 @@ rules = [
 """
 
 
-def described(folder: Path, table: str = TABLE) -> Decoder:
+def described(folder: Path, table: str = TABLE, decoder: str = DECODER) -> Decoder:
     place = folder / "described" / "dec"
     place.mkdir(parents=True, exist_ok=True)
-    (place / "decoder.toml").write_text(DECODER)
+    (place / "decoder.toml").write_text(decoder)
     (place / "dsp.toml").write_text(table)
     return read_decoder(place)
 
@@ -156,6 +156,37 @@ def test_descriptions_are_refused_with_their_line(fault: str, tmp_path: Path) ->
         described(tmp_path, TABLE.replace(old, new, 1))
     assert f"dsp.toml{line}" in caught.value.message and message in caught.value.message
     assert caught.value.hint
+
+
+WHOLE = TABLE.replace('codec = "test"', 'codec = "test"\nwhole = true')
+
+
+def test_all_pointers_of_a_table_have_slots(tmp_path: Path) -> None:
+    """Also those without a function, of which a whole table has none."""
+    levels = 'levels = { last = 3, take = "up_to(N);" }\n'
+    decoder = described(tmp_path, WHOLE, DECODER + levels)
+    (table,) = decoder.tables
+    assert table.whole and decoder.levels is not None and decoder.levels.last == 3
+    pointers = table.pointers(table.filled[0])
+    assert [p.slot for p in pointers] == list(range(table.count))
+    assert [p.place for p in pointers][:2] == ["dsp.other", "dsp.add[4][0]"]
+    assert decoder.every_pointer(table.filled[0]) == pointers[1:]
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ("", "dsp.toml:1: whole: dec has no levels"),
+        ("levels = 3\n", "decoder.toml:1: dec: levels = 3 is no dict"),
+        ('levels = { take = "up_to(N);" }\n', "decoder.toml:5: levels has no last"),
+        ('levels = { last = 3, take = "best();" }\n', "take nothing by N from 0 on"),
+        ('levels = { last = -1, take = "up_to(N);" }\n', "take nothing by N from 0 on"),
+    ],
+)
+def test_a_whole_table_needs_levels(levels: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        described(tmp_path, WHOLE, DECODER + levels)
+    assert message in caught.value.message and caught.value.hint
 
 
 # ------------------------------------------------------------------ specs and descriptions

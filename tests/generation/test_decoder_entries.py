@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Functions with a decoder's signature: what is generated, and what is refused, with its line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,30 @@ def test_several_functions_fixed_and_ignored_arguments(tmp_path: Path) -> None:
     assert "c_full(px, px_stride, c, 50)" in middle and "if (" not in middle
     assert "(void)unused0; (void)unused1;" in middle
     assert "if (p <= 9) {" in source[source.index("test_it_x(") :]
+
+
+def test_functions_that_differ_in_their_names_alone_are_one(tmp_path: Path) -> None:
+    _, source = made(tmp_path, usual('{"a": "px px.stride c p", "b": "px px.stride c p"}'))
+    within = (
+        "DAEDALUS_WITHIN void n_test_it(uint8_t *px, ptrdiff_t px_stride, const int16_t *c, int p)"
+    )
+    assert source.count(within) == 1
+    for name in "ab":
+        own = source[source.index(f"void daedalus_dec_test_it_{name}(") :]
+        assert own[own.index("{") :].startswith("{ n_test_it(px, px_stride, c, p); }")
+
+
+def test_what_functions_share_has_a_name_for_each_signature(tmp_path: Path) -> None:
+    """Of a kernel, several signatures may have several functions."""
+    words = {"a": "px - px.stride c", "b": "px px.stride c -"}
+    declared = ", ".join(f'"{k}{p}": "{w} p={p}"' for k, w in words.items() for p in (1, 2))
+    _, source = made(tmp_path, usual(f"{{{declared}}}"))
+    found = re.findall(r"DAEDALUS_WITHIN void (n_\w+)\(", source)
+    assert found == ["n_test_it", "n_test_it__2"]
+    for name in ("a1", "a2", "b1", "b2"):
+        own = source[source.index(f"void daedalus_dec_test_it_{name}(") :]
+        number = "__2" if name[0] == "b" else ""
+        assert own[own.index("{") :].startswith(f"{{ n_test_it{number}(px, ")
 
 
 @pytest.mark.parametrize("flattened", [True] if native.is_arm() else [True, False])

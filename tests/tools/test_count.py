@@ -148,9 +148,17 @@ def test_theirs_and_our_entry_follow_from_spec_and_description() -> None:
     assert 'strcmp(name, "cdef.fb[8x8]") == 0' in text and "return table[1];" in text
 
 
-def test_a_case_without_a_function_of_the_decoder_is_refused() -> None:
-    with pytest.raises(UserError, match="its spec names no function of ffmpeg"):
-        count_cases._named(Case("av1_cdef8", "ffmpeg", "", "", "work", None, {}))
+def test_a_case_without_a_function_of_the_decoder_is_refused_with_its_file() -> None:
+    case = Case("av1_cdef8", "ffmpeg", "", "", "work", None, {}, file="tools/count/cases_x.toml")
+    with pytest.raises(UserError, match="^tools/count/cases_x.toml: .*no function of ffmpeg"):
+        count_cases._named(case)
+
+
+def test_a_case_knows_its_file() -> None:
+    files = {c.kernel: c.file for c in count_cases.cases()}
+    assert files["av1_cdef8"] == "tools/count/cases.toml"
+    assert files["vp9_scaled_8"] == "tools/count/cases_vp9.toml"
+    assert files["vp9_scaled_8_high"] == "tools/count/cases_vp9_high.toml"
 
 
 def test_each_element_of_a_parameter_gets_the_value() -> None:

@@ -135,6 +135,15 @@ def test_damage_is_in_few_packets_and_is_the_same_each_time() -> None:
     assert kinds == {False, True}  # flipped, and cut
 
 
+def test_a_packet_of_no_bytes_stays() -> None:
+    body = [bytes(range(60)), b"", bytes(range(60)), b""]
+    clip = b"DKIF".ljust(32, b"\0")
+    clip += b"".join(struct.pack("<IQ", len(b), n) + b for n, b in enumerate(body))
+    for seed in range(40):
+        now = packets(damage.damaged(clip, seed))
+        assert [len(now[n]) for n in (1, 3)] == [0, 0] and now != body
+
+
 def test_what_ours_save_is_of_clips_where_assembly_makes_a_difference() -> None:
     clip = Clip("one", Path("one.ivf"))
     much = timed.Times(clip, {"ours": 40.0, "portable": 100.0, "assembly": 20.0})

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from daedalus.generator.base.errors import UserError
-from daedalus.generator.host import native
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
+from daedalus.generator.host import level, native
 
 
 def _tree(folder: Path) -> Path:
@@ -33,6 +33,21 @@ def test_a_check_does_not_let_later_builds_take_what_is_unverified(
     native.build_library("portable", options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", no_tests))
     with pytest.raises(UserError, match="does not vouch"):
         native.build_library("portable", options=(no_tests,))
+
+
+@pytest.mark.skipif(native.is_arm(), reason="levels are of x86-64")
+def test_an_older_processor_is_refused_and_not_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "cpuinfo"
+    monkeypatch.setattr(level, "_CPUINFO", info)
+    level.require()  # where the system does not tell
+    info.write_text("flags : sse4_2 avx2 bmi2\n")
+    level.require()
+    info.write_text("flags : sse4_2 avx bmi1\n")
+    with pytest.raises(UserError, match="is not x86-64-v3: it has no AVX2") as e:
+        level.require()
+    assert e.value.exit_code == EXIT_MISSING
 
 
 def test_programs_are_compiled_once_and_again_when_something_changed(

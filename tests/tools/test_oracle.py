@@ -141,6 +141,13 @@ def test_functions_that_are_only_compared_are_not_run_as_ours() -> None:
     assert all(e.ours for e in FFMPEG.entries)
 
 
+def test_an_unknown_word_of_what_is_only_compared_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UserError, match="one: got an unexpected keyword argument 'plane'") as e:
+        oracle._worded({"kernel": "av1_sgr8", "name": "one", "plane": ["dst"]})
+    assert e.value.hint.startswith("the words of [[program.entry]]: kernel, name, planes, block")
+    assert "ours" not in e.value.hint
+
+
 @pytest.mark.parametrize(
     ("file", "path", "key", "stands"),
     [

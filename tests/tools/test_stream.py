@@ -91,6 +91,28 @@ def test_a_frame_that_differs_is_a_failure() -> None:
     assert stream.differing(["a", "b"], ["a", "c", "d"]) == [1, 2]
 
 
+def test_functions_of_the_decoders_own_are_counted_and_named() -> None:
+    good = _outcome("a", 1, 1)
+    assert stream.stock_executed(good) == []
+    (told,) = stream.stock_executed(replace(good, stock=("vp9dsp.mc[4]", "vp9dsp.mc[8]")))
+    assert told.startswith("vp9, a, c: executes 2 functions of the decoder's own")
+    assert told.endswith(": vp9dsp.mc[4], vp9dsp.mc[8]")
+
+
+@pytest.mark.parametrize("need_all", [True, False])
+def test_they_are_a_failure_with_our_clips_alone(
+    need_all: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = _outcome("a", 1, 1, tmp_path / "a")
+    run = stream.Run(["frame"], {"vp9_idct8": {"eob 1": 1}}, stock=("vp9dsp.mc[4]",))
+    monkeypatch.setattr(stream, "build_program", lambda *_: ("host", Path("program")))
+    monkeypatch.setattr(stream, "reference", lambda *_: run.frames)
+    monkeypatch.setattr(stream.Program, "decode", lambda *_: run)
+    report = stream.check(one.decoder, [one.clip], ["c"], need_all=need_all, faults_in=())
+    assert [o.stock for o in report.outcomes] == [run.stock]
+    assert len(report.failures) == need_all
+
+
 def test_a_folder_is_no_video(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is a folder"):
         clips.import_clip(tmp_path)

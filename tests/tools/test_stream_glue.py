@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a stream program puts into a decoder's tables."""
 
+from dataclasses import replace
+
 import pytest
 
 from daedalus.codecs import clips
+from daedalus.codecs.decoders.tables import Field
+from daedalus.dsl.errors import Loc
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.verify import stream_glue
 
@@ -22,6 +26,9 @@ def test_every_pointer_of_a_whole_table_is_ours() -> None:
         slots = made["slots"]
         assert isinstance(slots, list)
         assert {s["slot"] for s in slots} == set(range(table.count))
+    one = Field("other", table.count, None, (), (), Loc("", 1))
+    with pytest.raises(UserError, match=r"at 1 of its places nothing is ours: vp9dsp\.other$"):
+        own.table(replace(table, fields=(*table.fields, one)), table.filled[0])
     own.functions = own.functions[1:]
     with pytest.raises(UserError, match="is said to be whole, and at"):
         own.table(table, table.filled[0])

@@ -8,7 +8,7 @@
  * --ours puts daedalus' functions into the decoder; --bare does so as any
  * program that links them would, and counts nothing; --portable puts the
  * decoder's own portable functions there, and with --bare in front of ours;
- * --keep FIELD leaves these in a field of the tables.  --threads N decodes by so many
+ * with it, --keep FIELD leaves these in a field of the tables.  --threads N decodes by so many
  * threads, frames side by side or, with --slices, parts of one.  --quiet
  * prints no frames.  --go-on tells what the decoder refuses, and goes on
  * behind it.  --fault spoils one pixel
@@ -37,6 +37,8 @@ bool stream_replace, stream_bare, stream_portable, stream_quiet, stream_goes_on,
 const char *stream_kept;
 int stream_threads = 1;
 
+enum { MOST_THREADS = 1024 };
+
 typedef struct options {
   const char *path;
   long frames;
@@ -61,6 +63,37 @@ static void set_fault(const char *text) {
   stream_fail(EXIT_INPUT, "--fault takes FUNCTION:N", text);
 }
 
+static int threads(const char *text) {
+  char *end;
+  const long n = strtol(text, &end, 10);
+  if (end == text || *end || n < 1 || n > MOST_THREADS) {
+    stream_fail(EXIT_INPUT, "--threads takes a number of threads", text);
+  }
+  return (int)n;
+}
+
+static bool is_ours(const char *field) {
+  for (size_t i = 0; stream_fields[i]; i++) {
+    if (strcmp(stream_fields[i], field) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Refuses options that others leave without effect. */
+static void check_ways(void) {
+  if (stream_replace && stream_bare) {
+    stream_fail(EXIT_INPUT, "--ours and --bare are two ways", "");
+  }
+  if (stream_kept && !stream_bare) {
+    stream_fail(EXIT_INPUT, "--keep is for --bare", stream_kept);
+  }
+  if (stream_kept && !is_ours(stream_kept)) {
+    stream_fail(EXIT_INPUT, "no field of the tables with functions of ours", stream_kept);
+  }
+}
+
 static options parse(int argc, char **argv) {
   options o = {.path = NULL, .frames = -1, .reorder = -1};
   for (int i = 1; i < argc; i++) {
@@ -79,7 +112,7 @@ static options parse(int argc, char **argv) {
     } else if (strcmp(argv[i], "--slices") == 0) {
       stream_in_slices = true;
     } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
-      stream_threads = (int)strtol(argv[++i], NULL, 10);
+      stream_threads = threads(argv[++i]);
     } else if (strcmp(argv[i], "--fault") == 0 && i + 1 < argc) {
       set_fault(argv[++i]);
     } else if (strcmp(argv[i], "--frames") == 0 && i + 1 < argc) {
@@ -98,6 +131,7 @@ static options parse(int argc, char **argv) {
                 " [--frames N] [--reorder N] [--threads N] [--slices] [--quiet] [--go-on] FILE",
                 "");
   }
+  check_ways();
   return o;
 }
 

@@ -44,6 +44,8 @@ typedef struct stream_function {
 /* Defined by the generated file. */
 extern stream_function stream_functions[];
 extern const size_t stream_n_functions;
+extern const char
+    *const stream_fields[]; /* of the tables, where functions are ours; ends by NULL */
 
 /* Set by main.c before decoding: what fills the tables, if not the decoder alone: our functions,
  * each call counted; ours as any program puts them there; the decoder's own portable functions. */
@@ -84,11 +86,11 @@ typedef struct stream_occupant {
 } stream_occupant;
 
 /*
- * Has it told whether a function of the decoder is executed from now on, which
- * stands in that pointer of a table. stream_print_trapped() prints which were,
- * and of how many it would be told.
+ * Has it told whether a function of the decoder is executed from now on. `where`,
+ * which has to stay, names a pointer that leads to it. stream_print_trapped()
+ * prints which were executed, and of how many it would be told.
  */
-void stream_trap(stream_any_fn *fn, const char *table, size_t slot);
+void stream_trap(stream_any_fn *fn, const char *where);
 void stream_print_trapped(void);
 
 /* Bytes behind a table that is tried, and what they hold: so that a larger table shows. */

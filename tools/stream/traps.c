@@ -34,7 +34,7 @@ typedef struct trap {
   unsigned char *at;
   instruction was;
   bool entered;
-  char where[80];
+  const char *where;
 } trap;
 
 static trap traps[MOST];
@@ -69,10 +69,12 @@ static void entered(int number, siginfo_t *info, void *context) {
       return;
     }
   }
+  /* None of ours: it ends the program, also where the instruction would not do so once more. */
   signal(number, SIG_DFL);
+  raise(number);
 }
 
-void stream_trap(stream_any_fn *fn, const char *table, size_t slot) {
+void stream_trap(stream_any_fn *fn, const char *where) {
   unsigned char *at;
   memcpy(&at, &fn, sizeof(at));
   for (size_t i = 0; i < n_traps; i++) {
@@ -91,7 +93,7 @@ void stream_trap(stream_any_fn *fn, const char *table, size_t slot) {
   trap *t = &traps[n_traps++];
   t->at = at;
   memcpy(&t->was, at, sizeof(t->was));
-  snprintf(t->where, sizeof(t->where), "%s, pointer %zu", table, slot);
+  t->where = where;
   put(at, stops);
 }
 

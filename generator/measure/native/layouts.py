@@ -16,13 +16,12 @@ from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import say
-from daedalus.generator.host import fetch, native
+from daedalus.generator.host import fetch, level, native
 
 LAYOUT: dict[str, str] = data("timed.toml")["layout"]
 ROUNDS = 21
 BYTES = 4 << 20  # that a time is of, at least
 COPY = "memcpy"
-_MARCH = "x86-64-v3"
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def _program() -> tuple[Path, list[str]]:
     flags = ["-O2", "-DDAEDALUS_HAVE_NEON=1"]
     system: list[Path] = []
     if not native.is_arm():
-        flags += ["-fwrapv", f"-march={_MARCH}"]  # the first as in cmake/DaedalusLibrary.cmake
+        flags += ["-fwrapv", *level.flags()]  # the first as in cmake/DaedalusLibrary.cmake
         simde = fetch.ensure("simde", "all") / "usr" / "include"
         system = [root / "tools" / "simde", simde]
     program = native.compile_program(

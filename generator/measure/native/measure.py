@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compiles and times, in one run: vector variants, scalar ones, and other people's functions."""
 
-import platform
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from daedalus.generator.base.process import run as run_program
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.compile.variants import file_name
-from daedalus.generator.host import native
+from daedalus.generator.host import level, native
 from daedalus.generator.measure.native import items
 from daedalus.generator.measure.native.cases import CASES
 from daedalus.generator.measure.native.items import Case
@@ -28,7 +27,6 @@ BUILDS = {
     "auto": ("c", ()),  # scalar C, and what the compiler vectorises of it
     "scalar": ("c", ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")),
 }
-LEVEL = "x86-64-v3"
 BAR = 3.0  # times the scalar build
 
 
@@ -62,7 +60,7 @@ def measure(text: str, rounds: int, count: int) -> list[Row]:
     if not wanted:
         known = ", ".join(dict.fromkeys(c.kernel for c in CASES))
         raise UserError(f"no kernel {text} is measured natively", f"these are: {known}")
-    _require_processor()
+    level.require()
     entries = load()
     found = []
     for case in wanted:
@@ -109,22 +107,6 @@ def mean_gain(rows: Sequence[Row], slow: str, fast: str) -> float | None:
     return geometric_mean(gains)
 
 
-def _require_processor() -> None:
-    if native.is_arm():
-        return
-    info = Path("/proc/cpuinfo")
-    if platform.machine() != "x86_64" or (info.is_file() and " avx2 " not in info.read_text()):
-        raise UserError(
-            f"this processor is not {LEVEL}: it has no AVX2",
-            "measure on one that has",
-            EXIT_MISSING,
-        )
-
-
-def _level() -> tuple[str, ...]:
-    return () if native.is_arm() else (f"-march={LEVEL}",)
-
-
 def _vector(case: Case, entry: Entry) -> Options:
     """The first vector variant of the class itself."""
     for options, prod in entry.listed:
@@ -158,7 +140,7 @@ def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
     return native.compile_program(
         "host", build_dir() / "native_bench" / f"{kind}-{compiler}.so", files,
         includes=[*native.library_includes(), source],
-        flags=["-O3", *_level(), *BUILDS[kind][1], *quiet, "-shared", "-fPIC"],
+        flags=["-O3", *level.flags(), *BUILDS[kind][1], *quiet, "-shared", "-fPIC"],
         static=False, clang=clang,
     )  # fmt: skip
 

@@ -9,8 +9,9 @@ most where that one does, which may be a block in the block.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from daedalus.dsl.ir import parts
 from daedalus.generator.targets.neon.forms import Need
-from daedalus.generator.targets.neon.masks import follows, parts
+from daedalus.generator.targets.neon.masks import follows
 from daedalus.generator.targets.neon.select import Selection
 
 _WORTH = 8.0  # operations that a test and a jump are worth saving
@@ -76,7 +77,7 @@ class _Finder:
             for i in dict.fromkeys(self.chosen[n].inputs):
                 self.users[i].append(n)
         guard = selection.stage.guard
-        self._tested = set() if guard is None else parts(guard)
+        self._tested = set() if guard is None else set(parts(guard))
 
     def best(self, among: list[Need], wanted: set[Need], outer: Need | None) -> Branch | None:
         """The branch of most cost whose selections are among these; `wanted` are also used
@@ -84,7 +85,7 @@ class _Finder:
         masks = dict.fromkeys(
             self.chosen[n].inputs[0] for n in among if self.chosen[n].rule == "bsl"
         )
-        tested = self._tested if outer is None else self._tested | parts(outer[0])
+        tested = self._tested if outer is None else self._tested.union(parts(outer[0]))
         found = [self._branch(m, among, wanted) for m in masks if not follows(m[0], tested)]
         cost, branch = max(found, key=lambda b: b[0], default=(0.0, None))
         return branch if cost >= _WORTH else None

@@ -7,8 +7,8 @@ Then all that is chosen among is known, and what nobody chooses need not be comp
 from dataclasses import replace
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
-from daedalus.generator.targets.neon.masks import follows, parts
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, parts, walk
+from daedalus.generator.targets.neon.masks import follows
 
 _WORTH = 60  # values that a test and the same code once more are worth saving
 

@@ -3,12 +3,7 @@
 
 from collections.abc import Collection
 
-from daedalus.dsl.ir import Node, Op
-
-
-def parts(node: Node, op: Op = Op.AND) -> set[Node]:
-    """What an associative operation puts together."""
-    return {p for a in node.args for p in parts(a, op)} if node.op is op else {node}
+from daedalus.dsl.ir import Node, Op, parts
 
 
 def follows(mask: Node, given: Collection[Node]) -> bool:
@@ -22,4 +17,4 @@ def _implies(a: Node, b: Node) -> bool:
         return True
     if not a.op is b.op is Op.LE or a.args[1] is not b.args[1]:
         return False
-    return parts(b.args[0], Op.MAX) <= parts(a.args[0], Op.MAX)
+    return set(parts(b.args[0], Op.MAX)) <= set(parts(a.args[0], Op.MAX))

@@ -7,7 +7,7 @@ as wide as a vector; what is left at its end is done point by point in scalar C.
 
 from dataclasses import dataclass, replace
 
-from daedalus.dsl.ir import Kernel, Node, Op, Stage
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, parts
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.panels import lanes_at_once
@@ -91,7 +91,7 @@ def bounds(walk: Walk, ranges: Ranges) -> list[Bound]:
     found: dict[tuple[object, ...], tuple[int, Bound]] = {}
     for n in sorted(walk.bounded):
         mask = walk.point.stores[n].mask
-        for condition in _conjuncts(mask) if mask is not None else []:
+        for condition in parts(mask) if mask is not None else []:
             form = excess(condition, ranges)
             rest = frozenset((term, c) for term, c in form.items() if term is not None and c)
             own = [
@@ -113,12 +113,6 @@ def excess(condition: Node, ranges: Ranges) -> dict[Node | None, int]:
     return {t: a.get(t, 0) - b.get(t, 0) for t in {**a, **b}}
 
 
-def _conjuncts(mask: Node) -> list[Node]:
-    if mask.op is Op.AND:
-        return [c for a in mask.args for c in _conjuncts(a)]
-    return [mask]
-
-
 def one_sided(stage: Stage, mask: Node, ranges: Ranges) -> bool:
     """Whether a mask is made of comparisons that hold on one side of some lane."""
     across = Lanes(stage, 1)
@@ -127,5 +121,5 @@ def one_sided(stage: Stage, mask: Node, ranges: Ranges) -> bool:
         and all(
             term is None or term.op is Op.LANE or across.uniform(term) for term in excess(c, ranges)
         )
-        for c in _conjuncts(mask)
+        for c in parts(mask)
     )
