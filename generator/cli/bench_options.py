@@ -2,10 +2,9 @@
 """Which options of `daedalus bench` go with which of its modes, in its help and in its checks."""
 
 import click
-from click.core import ParameterSource
 
 from daedalus.codecs.data import data
-from daedalus.generator.base.errors import UserError
+from daedalus.generator.cli import modes
 
 LAYOUT: str = data("timed.toml")["layout"]["mode"]
 # Mode -> the parameters that it takes; "" is Vulkan devices, and what NEON takes on arm64.
@@ -51,40 +50,4 @@ def _section(name: str) -> str:
 
 def check(context: click.Context) -> str:
     """The mode that is asked for. Raises UserError where options do not go with it."""
-    given = {
-        p.name: _called(p)
-        for p in context.command.params
-        if p.name is not None
-        and context.get_parameter_source(p.name) is not ParameterSource.DEFAULT
-    }
-    modes = [m for m in MODES if m in given]
-    if len(modes) > 1:
-        raise UserError(
-            f"{' and '.join(given[m] for m in modes)}: each is a measurement of its own",
-            "leave out all but one",
-        )
-    mode = modes[0] if modes else ""
-    wrong = [n for n in given if n != mode and n not in MODES[mode]]
-    if wrong:
-        # One alone: others may belong to other modes.
-        where = f"with {given[mode]}" if mode else "without " + _takers(wrong[0])
-        other = "" if mode else f"add {_takers(wrong[0])}, or "
-        raise UserError(
-            f"{given[wrong[0]]}: not {where}",
-            f"{other}leave it out; ./daedalus bench --help lists what goes together",
-        )
-    for a, b in _APART:
-        if a in given and b in given:
-            raise UserError(
-                f"{given[a]} and {given[b]} do not go together", "leave out one of the two"
-            )
-    return mode
-
-
-def _called(p: click.Parameter) -> str:
-    """What a user calls it."""
-    return p.opts[0] if isinstance(p, click.Option) else p.human_readable_name
-
-
-def _takers(name: str) -> str:
-    return " or ".join(f"--{mode}" for mode, names in MODES.items() if name in names)
+    return modes.check(context, MODES, _APART)

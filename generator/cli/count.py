@@ -6,11 +6,18 @@ import json
 import click
 
 from daedalus.generator.base.console import fail, tell
-from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.cli import modes
 from daedalus.generator.cli.count_clips import count_clips
 from daedalus.generator.measure import count, count_cases, count_items
+
+# Mode -> the parameters that it takes, for modes.check().
+MODES = {
+    "": {"kernels", "cc", "as_json"},
+    "items": {"kernels", "cc", "as_json"},
+    "clips": {"kernels", "cc", "cycles", "as_json"},
+}
 
 
 @click.command(name="count")
@@ -22,17 +29,19 @@ from daedalus.generator.measure import count, count_cases, count_items
     show_default=True,
     help="What compiles our functions.",
 )
-@click.option("--items", "many", is_flag=True,
+@click.option("--items", is_flag=True,
               help="Instead, what 1 to 1000 items execute by each way to do many.")  # fmt: skip
-@click.option("--clips", "of_clips", is_flag=True,
+@click.option("--clips", is_flag=True,
               help="Instead, what decoding whole clips executes, family by family.")  # fmt: skip
 @click.option("--cycles", is_flag=True,
               help="With --clips: modelled cycles of their calls; without KERNELS, of clips that"
               " have a bar.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.pass_context
 def command(
-    kernels: tuple[str, ...], cc: str, many: bool, of_clips: bool, cycles: bool, as_json: bool
-) -> None:
+    context: click.Context, kernels: tuple[str, ...], cc: str, items: bool, clips: bool,
+    cycles: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Counts the instructions that our NEON functions execute per call, and hand-written ones'.
 
     Those are the oracles' of tools/oracles.toml. Without KERNELS, all that have a case in
@@ -43,14 +52,11 @@ def command(
     With --clips, KERNELS are names of clips (docs/neon-model.md). Exit code 1 when a decode
     executes more with our functions than tools/count/clips.toml allows.
     """
-    if (many and of_clips) or (cycles and not of_clips):
-        raise UserError(
-            "--items and --clips are two runs, and --cycles is for --clips", "leave one out"
-        )
-    if of_clips:
+    modes.check(context, MODES)
+    if clips:
         count_clips(kernels, clang=cc == "clang", cycles=cycles, as_json=as_json)
         return
-    if many:
+    if items:
         _count_items(kernels, cc == "clang", as_json=as_json)
         return
     with progress(quiet=as_json):

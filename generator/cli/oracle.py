@@ -6,12 +6,10 @@ import json
 import click
 
 from daedalus.generator.base.console import fail, tell
-from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.compile.registry import load
-from daedalus.generator.verify import oracle, stale
-from daedalus.generator.verify.check_runs import require_generated
+from daedalus.generator.verify import oracle
+from daedalus.generator.verify.check_runs import compared_today
 
 
 @click.command(name="oracle")
@@ -34,9 +32,7 @@ def command(kernels: tuple[str, ...], items: int, seed: int, sample: bool, as_js
     absent = oracle.not_compared()
     wanted = kernels
     if sample and not kernels:
-        entries = load()
-        todays = stale.choose(entries, require_generated(list(entries), repo_root() / "generated"))
-        ids = [e.kernel.id for e in (*todays.stale, *todays.sample)]
+        ids = [e.kernel.id for e in compared_today()]
         wanted = tuple(k for k in ids if k not in absent)
         absent = [k for k in ids if k in absent]
     if kernels:

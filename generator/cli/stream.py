@@ -14,12 +14,22 @@ from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.base.progress import Shown, progress, say
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.cli import modes
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, find
-from daedalus.generator.verify import damage, stale, stream, stream_qpu
+from daedalus.generator.verify import damage, stream, stream_qpu
 from daedalus.generator.verify import timed as timed_decodes
+from daedalus.generator.verify.check_runs import compared_today
 from daedalus.generator.verify.crosscheck import program
+
+# Mode -> the parameters that it takes, for modes.check().
+MODES = {
+    "": {"file", "substrate", "target", "frames", "faults", "sample", "threads", "as_json"},
+    "damaged": {"seed", "as_json"},
+    "timed": {"as_json"},
+    "substrate qpu": {"file", "device", "frames", "as_json"},
+}
 
 
 @click.command(name="stream")
@@ -75,7 +85,9 @@ from daedalus.generator.verify.crosscheck import program
     help="With --damaged: what is damaged.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.pass_context
 def command(
+    context: click.Context,
     file: Path | None,
     target: str | None,
     substrate: str,
@@ -100,43 +112,17 @@ def command(
     With --substrate qpu the functions run on Vulkan devices, one item a dispatch: correct, though
     slow. Without FILE a few frames of 176x144 are decoded.
     """
-    if damaged is not None or timed is not None:
-        if file is not None or target or substrate == "qpu" or device or frames or faults or sample:
-            raise UserError(
-                "--damaged and --timed decode whole clips on the CPU, each in its own ways",
-                "leave FILE and the other options out, but for --seed and --json",
-            )
-        if damaged is not None and timed is not None:
-            raise UserError("--damaged and --timed are two runs", "leave one of the two out")
-        if damaged is not None:
-            _damaged(damaged, seed, as_json)
-        else:
-            _timed(timed or 1, as_json)
+    modes.check(context, MODES)
+    if damaged is not None:
+        _damaged(damaged, seed, as_json)
+        return
+    if timed is not None:
+        _timed(timed, as_json)
         return
     if substrate == "qpu":
-        if threads > 1:
-            raise UserError(
-                "--threads is about the CPU's functions; --substrate qpu decodes by one thread",
-                "leave one of the two out",
-            )
-        if target is not None:
-            raise UserError(
-                f"--target {target} is about the CPU's functions, and --substrate qpu runs none",
-                "leave one of the two out; --device chooses GPUs",
-            )
-        if faults is not None:
-            raise UserError(
-                f"--faults {faults} is about the CPU's functions; --substrate qpu injects none",
-                "leave one of the two out",
-            )
         names = list(DEFAULT) if device is None else [d for d in device.split(",") if d]
         _on_qpu(file, names, frames, as_json)
         return
-    if device is not None:
-        raise UserError(
-            f"--device {device} is about GPUs, and --substrate cpu uses none",
-            "add --substrate qpu, or leave --device out",
-        )
     targets = list(stream.TARGETS) if target is None or target == "all" else [target]
     faults_in = stream.TARGETS if faults is None or faults == "all" else (faults,)
     if not set(faults_in) & set(targets):
@@ -146,7 +132,7 @@ def command(
         )
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
     with progress(made, quiet=as_json) as shown:
-        spoiled = {e.kernel.id for e in (stale.sample(load()) if sample else load())}
+        spoiled = {e.kernel.id for e in (compared_today() if sample else load())}
         report = _run(file, targets, frames, faults_in, spoiled, threads, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []

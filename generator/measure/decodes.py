@@ -209,6 +209,7 @@ def decodes(
     else:
         _, program = stream.build_program(decoder, "neon")
     functions = _functions(program)
+    stream.same_frames(stream.Program("aarch64", program, ()), wanted, WAYS)
     say(f"decoding {decoder.name} twice under qemu: {len(wanted)} clips")
     jobs = [(clip, way) for clip in wanted for way in WAYS]
     with ThreadPoolExecutor(int(native.JOBS)) as pool:

@@ -14,14 +14,14 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.compile.emit import entry_variants
-from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.devices import drm
 from daedalus.generator.devices.validation import validated
 from daedalus.generator.devices.vulkan import DEFAULT, LAVAPIPE, GpuDevice, Skip, find
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS, variant_name
-from daedalus.generator.verify import compared, drm_faults, part, qpu_check
+from daedalus.generator.verify import compared, drm_faults, part, qpu_check, stale
 from daedalus.generator.verify import gpu_check as vulkan
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
@@ -67,6 +67,13 @@ def require_generated(
                 "run ./daedalus gen, then check again",
             )
     return found
+
+
+def compared_today() -> list[Entry]:
+    """What `check` compares where no kernel is named."""
+    entries = load()
+    found = stale.choose(entries, require_generated(entries, repo_root() / "generated"))
+    return [*found.stale, *found.sample]
 
 
 DEFAULT_QPUS = qpu_check.DEVICES  # the simulator alone: what runs where nothing is set up

@@ -51,6 +51,7 @@ def measure(decoder: Decoder, clips: Sequence[Clip], rounds: int) -> list[Times]
     built = native.build_library(arch, options=options, folder="timed")
     path = build_dir() / "stream" / "timed" / decoder.name
     program = stream.link(decoder, arch, path, built / "libdaedalus.a")
+    stream.same_frames(stream.Program(arch, program, ()), clips, WAYS)
     found = []
     for clip in clips:
         say(f"timing {clip.name}")

@@ -6,26 +6,55 @@ import pytest
 from click.testing import CliRunner
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.cli import bench, bench_options, fuzz, stream
+from daedalus.generator.cli import bench, bench_options, count, fuzz, stream
 
 
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ("--substrate qpu --target c", "--target c is about the CPU's functions", "--device"),
-        ("--substrate qpu --target all", "--target all is about", "leave one"),
-        ("--device lavapipe-8", "--device lavapipe-8 is about GPUs", "add --substrate qpu"),
-        ("--target neon --device v3dv", "--device v3dv is about GPUs", "--substrate qpu"),
+        ("--substrate qpu --target c", "--target: not with --substrate qpu", "leave it out"),
+        ("--substrate qpu --faults c", "--faults: not with --substrate qpu", "leave it out"),
+        ("--substrate qpu --sample", "--sample: not with --substrate qpu", "leave it out"),
+        ("--substrate qpu --threads 2", "--threads: not with --substrate qpu", "leave it out"),
+        ("--device lavapipe-8", "--device: not without --substrate qpu", "add --substrate qpu"),
+        ("--target neon --device v3dv", "--device: not without --substrate", "--substrate qpu"),
         ("--target neon --faults c", "--faults c: with --target neon", "write --faults neon"),
         ("--target c --faults neon", "--faults neon: with --target c", "leave --faults out"),
-        ("--substrate qpu --faults c", "--faults c is about the CPU's", "leave one of the two"),
-        ("--substrate qpu --faults all", "--faults all is about the CPU's", "leave one"),
+        ("--damaged 1 --timed 1", "--damaged and --timed: each is a run", "all but one"),
+        ("--damaged 1 --substrate qpu", "--damaged and --substrate qpu: each", "all but one"),
+        ("--damaged 1 --threads 4", "--threads: not with --damaged", "leave it out"),
+        ("--timed 1 --seed 2", "--seed: not with --timed", "leave it out"),
+        ("--timed 1 --target c", "--target: not with --timed", "leave it out"),
+        ("--seed 2", "--seed: not without --damaged", "add --damaged"),
     ],
 )
 def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_run", None)
     monkeypatch.setattr(stream, "_on_qpu", None)
+    monkeypatch.setattr(stream, "_damaged", None)
+    monkeypatch.setattr(stream, "_timed", None)
     refused(stream.command, words, message, hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("--items --clips", "--items and --clips: each is a run of its own", "all but one"),
+        ("--cycles", "--cycles: not without --clips", "add --clips"),
+        ("--items --cycles", "--cycles: not with --items", "leave it out"),
+    ],
+)
+def test_count(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(count, "count_clips", None)
+    refused(count.command, words, message, hint)
+
+
+@pytest.mark.parametrize(
+    ("command", "table"), [(stream.command, stream.MODES), (count.command, count.MODES)]
+)
+def test_every_option_belongs_to_a_mode(command: click.Command, table: dict[str, set[str]]) -> None:
+    names = {m.split(" ")[0] for m in table if m} | set().union(*table.values())
+    assert names == {p.name for p in command.params}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +62,7 @@ def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyP
     [
         ("nosuch", "no kernel with GPU variants has nosuch in its id", "vp9_idct8"),
         ("h264_idct4 --device nosuch", "no device nosuch", "lavapipe-8"),
-        ("--model --qpu", "--model and --qpu: each is a measurement of its own", "all but one"),
+        ("--model --qpu", "--model and --qpu: each is a run of its own", "all but one"),
         ("--native --model --sand", "--model and --native and --sand: each", "all but one"),
         ("--model --rounds 3 --device x", "--device: not with --model", "leave it out"),
         ("--model --items 200", "--items: not with --model", "leave it out"),

@@ -5,11 +5,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from daedalus.codecs.clips import Clip
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.cli.stream import command
 from daedalus.generator.host import native
 from daedalus.generator.measure import decodes
 from daedalus.generator.measure.neon import decoding
@@ -150,20 +148,6 @@ def test_what_ours_save_is_of_clips_where_assembly_makes_a_difference() -> None:
     little = timed.Times(clip, {"ours": 100.0, "portable": 100.0, "assembly": 90.0})
     assert timed.share([much, little]) == 60 / 80
     assert timed.share([little]) is None
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--damaged", "1", "--target", "c"], "leave FILE and the other options out"),
-        (["--timed", "1", "--damaged", "1"], "two runs"),
-        (["--substrate", "qpu", "--threads", "2"], "leave one of the two out"),
-    ],
-)
-def test_modes_refuse_what_they_would_not_heed(words: list[str], said: str) -> None:
-    result = CliRunner().invoke(command, words)
-    assert result.exit_code != 0
-    assert said in str(result.exception) + getattr(result.exception, "hint", "") + result.output
 
 
 def program(place: Path, name: str, frames: dict[str, str], *more: str) -> Path:

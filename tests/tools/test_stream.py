@@ -104,13 +104,16 @@ def test_they_are_a_failure_with_our_clips_alone(
     need_all: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = _outcome("a", 1, 1, tmp_path / "a")
-    run = stream.Run(["frame"], {"vp9_idct8": {"eob 1": 1}}, stock=("vp9dsp.mc[4]",))
+    run = stream.Run(["frame"], {"vp9_idct8": {"eob 1": 1}}, stock=("vp9dsp.mc[4]",), watched=9)
     monkeypatch.setattr(stream, "build_program", lambda *_: ("host", Path("program")))
     monkeypatch.setattr(stream, "reference", lambda *_: run.frames)
     monkeypatch.setattr(stream.Program, "decode", lambda *_: run)
     report = stream.check(one.decoder, [one.clip], ["c"], need_all=need_all, faults_in=())
     assert [o.stock for o in report.outcomes] == [run.stock]
     assert len(report.failures) == need_all
+    run = replace(run, watched=0)
+    report = stream.check(one.decoder, [one.clip], ["c"], need_all=False, faults_in=())
+    assert report.failures == ["vp9, a, c: nothing watches VP9DSPContext"]
 
 
 def test_a_folder_is_no_video(tmp_path: Path) -> None:
@@ -177,3 +180,14 @@ def test_what_no_call_has_is_of_kernels_that_there_are() -> None:
             assert any(
                 re.fullmatch(pattern, k) and name in of for k, of in kernels.items()
             ), pattern
+
+
+def test_functions_that_stay_the_decoders_are_seen() -> None:
+    """The whole program: what is watched, and that it is seen where it is executed."""
+    vp9 = next(d for d in clips.decoders() if d.name == "vp9")
+    clip = clips.make_clip(vp9, vp9.small[0])
+    program = stream.Program(*stream.build_program(vp9, "c"), ())
+    run = program.decode(clip, "--ours")
+    assert run.watched > 300 and run.stock == ()
+    run = program.decode(clip, "--ours", "--keep", "itxfm_add")
+    assert run.stock and all(".itxfm_add" in where for where in run.stock)

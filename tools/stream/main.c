@@ -86,8 +86,8 @@ static void check_ways(void) {
   if (stream_replace && stream_bare) {
     stream_fail(EXIT_INPUT, "--ours and --bare are two ways", "");
   }
-  if (stream_kept && !stream_bare) {
-    stream_fail(EXIT_INPUT, "--keep is for --bare", stream_kept);
+  if (stream_kept && !stream_bare && !stream_replace) {
+    stream_fail(EXIT_INPUT, "--keep is for --ours and --bare", stream_kept);
   }
   if (stream_kept && !is_ours(stream_kept)) {
     stream_fail(EXIT_INPUT, "no field of the tables with functions of ours", stream_kept);
