@@ -124,23 +124,37 @@ class _Stage:
         if table.vector or node.args[0] not in self.moving or node.args[1].op is not Op.CONST:
             return None
         p = self._divided(node.args[0])
-        column = node.args[1].value
-        if p.own is None or p.shared is None or p.const or not 0 <= column < len(table.rows[0]):
+        column, found = node.args[1].value, self._band(p, node)
+        if p.own is None or found is None or not 0 <= column < len(table.rows[0]):
             return None
-        if p.shared.op is not Op.MUL or p.shared.args[1].op is not Op.CONST:
-            return None
-        band, (number, _) = p.shared.args[1].value, p.shared.args
+        band, number = found
         bands = len(table.rows) // band
-        if len(table.rows) % band or not (self._below(p.own, band) and self._below(number, bands)):
+        inside = self._below(p.own, band) and self._below(number, bands)
+        if len(table.rows) % band or not inside:
             return None
-        name = f"{table.name}_by_column"
-        if name not in self.tables:
-            self.tables[name] = _turned(table, band, name)
+        turned = _turned(table, band)
+        if self.tables.setdefault(turned.name, turned) != turned:
+            return None
         row = self.b.make(Op.ADD, (number, self.b.const(column * bands, node.loc)), (), node.loc)
-        return self.b.make(Op.TABLE, (row, p.own), (name,), node.loc, node.name)
+        return self.b.make(Op.TABLE, (row, p.own), (turned.name,), node.loc, node.name)
+
+    def _band(self, p: _Parts, node: Node) -> tuple[int, Node] | None:
+        """Rows of a band, and its number, where lanes choose in one that they share."""
+        if p.own is None:
+            return None
+        if p.shared is None and p.own.op is Op.WRAP:
+            band = 1 << p.own.attr[0].bits
+            first = self.b.const(p.const // band, node.loc)
+            return None if p.const % band else (band, first)
+        if p.shared is None or p.const or p.shared.op is not Op.MUL:
+            return None
+        number, by = p.shared.args
+        return (by.value, number) if by.op is Op.CONST else None
 
     def _below(self, node: Node, end: int) -> bool:
         """Whether a rebuilt value is known to be in 0..end-1."""
+        if node.op is Op.CONST:
+            return 0 <= node.value < end
         if node.op is Op.WRAP:
             return not node.attr[0].signed and node.attr[0].hi < end
         return any(new is node and self.ranges.of(x).within(0, end - 1)
@@ -227,11 +241,11 @@ class _Stage:
         return self.new[x]
 
 
-def _turned(table: Table, band: int, name: str) -> Table:
+def _turned(table: Table, band: int) -> Table:
     """The table with a row for each band of rows of each column, columns one after the other."""
     rows = tuple(
         tuple(row[column] for row in table.rows[first : first + band])
         for column in range(len(table.rows[0]))
         for first in range(0, len(table.rows), band)
     )
-    return replace(table, name=name, rows=rows)
+    return replace(table, name=f"{table.name}_by_column", rows=rows)

@@ -121,3 +121,12 @@ def test_what_rows_share_is_looked_up_in_front_of_them(spec: Make) -> None:
     text = _text(spec(BANDS.format(by=8, last=3, column=1)))
     front, _, loop = text.partition("for (")
     assert "vqtbl1_u8(" in front and "vqtbl1_u8(" not in loop
+
+
+def test_a_band_may_be_known(spec: Make) -> None:
+    body = BANDS.format(by=8, last=3, column=0).replace("band * 8", "16")
+    kernel = spec(body.replace('band = k.param("band", u8, 0, 3)\n', ""))
+    made = place_nearby(kernel)
+    assert _same(kernel, made)
+    (entry,) = _nodes(made, Op.TABLE)
+    assert entry.attr == ("taps_by_column",) and entry.args[0].value == 2
