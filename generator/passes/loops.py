@@ -25,9 +25,40 @@ def _stage(kernel: Kernel, ranges: Ranges, stage: Stage) -> Stage:
     axis, extent = stage.dims[-1]
     if extent <= LANES or extent % LANES or axis in dict(stage.limits):
         return stage
-    if live_registers(ranges, stage.nodes(), extent) <= REGISTERS:
+    stay = _staying(stage)
+    kept = sum(-(-extent * _bits(ranges, n) // _BITS) for n in stay)
+    if kept + live_registers(ranges, stage.nodes(), extent) <= REGISTERS:
         return stage
-    return replace(divide_axis(kernel, stage, axis, LANES), loops=(axis,))
+    made = replace(divide_axis(kernel, stage, axis, LANES), loops=(axis,))
+    if not stay:
+        return made
+    dims = dict(made.dims)
+    return replace(made, dims=((axis, dims.pop(axis)), *dims.items()))
+
+
+def _staying(stage: Stage) -> list[Node]:
+    """The values that lanes keep while a loop around the vector goes on, as do those of columns
+    from row to row: what they are made of differs by lane, and not in the loop."""
+    axis = stage.dims[-1][0]
+    across, around = _following(stage, {axis}), _following(stage, set(dict(stage.limits)))
+    return [
+        n
+        for n in stage.nodes()
+        if n in across and n not in around and n.op is not Op.LANE
+        and any(n in user.args and user in around for user in stage.nodes())
+    ]  # fmt: skip
+
+
+def _following(stage: Stage, axes: Collection[str]) -> set[Node]:
+    """The values that differ along some of the axes."""
+    found: set[Node] = set()
+    for n in stage.nodes():
+        own = n.op is Op.LANE and n.attr[0] in axes
+        if n.op in (Op.LOAD, Op.PARAM):
+            own = any(name in axes for a in n.index for name, _ in a.terms)
+        if own or any(a in found for a in n.args):
+            found.add(n)
+    return found
 
 
 def live_registers(

@@ -28,6 +28,7 @@ from daedalus.generator.passes.loops import loop_lanes
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.narrow_taps import narrow_taps
+from daedalus.generator.passes.nearby import place_nearby
 from daedalus.generator.passes.pairs import pair_sums
 from daedalus.generator.passes.panels import cut_panels
 from daedalus.generator.passes.points import give_points
@@ -103,6 +104,8 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             chosen += [("panels", cut_panels), ("divide", divide_stages), ("loops", loop_lanes)]
         chosen.append(("tile", _With(choose_vectors, options.choice("rows"))))
         chosen.append(("unroll", _With(unroll_outer, options.choice("early_out"))))
+        if options.target == "neon":
+            chosen.append(("nearby", place_nearby))
         if options.choice("early_out"):
             chosen.append(("guard", find_guard))
         chosen += [

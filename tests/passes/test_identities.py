@@ -160,15 +160,18 @@ def test_bias(monkeypatch: pytest.MonkeyPatch, op: Op, form: str) -> None:
     assert assert_kept(monkeypatch, bias, bias.bias_sums, stage)
 
 
-def test_expand_dot(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [(-1, 0, 1, 2, 7), (0, 2), (1,)], ids=str)
+def test_expand_dot(monkeypatch: pytest.MonkeyPatch, rows: tuple[int, ...]) -> None:
     k = Maker()
     row, *xs = (k.leaf(n) for n in ("row", "x", "y", "z"))
     stage = stage_of((k(Op.DOT, row, *xs, attr=("taps",)), None))
-    monkeypatch.setattr(expand_dot, "Ranges", lambda kernel: SimpleNamespace(of=lambda n: BOOL))
+    reached = tuple(TAPS.rows[min(max(n, 0), len(TAPS.rows) - 1)] for n in rows)
+    found = SimpleNamespace(of=lambda node: BOOL, rows=lambda node: reached)
+    monkeypatch.setattr(expand_dot, "Ranges", lambda kernel: found)
     after = expand_dot.expand_dot(kernel_of(stage)).stages[0]
     assert not any(n.op is Op.DOT for n in after.nodes())
     claim = effect(stage, 1)[0] == effect(after, 1)[0]
-    for n in (-1, *range(len(TAPS.rows)), 7):
+    for n in rows:
         at = number("row").term == n
         assert_follows([at], z3.substitute(claim, (z3.BitVec("row", 36), z3.BitVecVal(n, 36))))
 

@@ -91,3 +91,22 @@ def test_a_temp_in_memory_is_written_by_rows(spec: Make) -> None:
         for first in (0, 8):
             assert f"&rows[{at}][{first}]" in text
     assert all(f"(&rows[{row}][8*x])" in text for row in range(16))
+
+
+def test_what_rows_share_goes_around_them(spec: Make) -> None:
+    """Where lanes keep values from row to row, eight columns are done row by row."""
+    kernel = spec("""
+dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 32), access="out")
+src = k.plane("src", u8, rows=(0, 4), cols=(0, 78))
+step = k.param("step", u8, 1, 32)
+rows = k.param("rows", u8, 1, 4)
+with k.stage(y=k.upto(rows, 4), x=32) as (y, x):
+    at = k.lane(x) * step
+    near = [src[y, (at >> 4) + n] for n in range(16)]
+    dst[y, x] = (sum(near) + (at & 15)) >> 5
+""")
+    (stage,) = loop_lanes(kernel).stages
+    assert stage.dims == (("x", 4), ("y", 4), ("x_in", 8)) and stage.loops == ("x",)
+    items = vectors.make_items(kernel, 100, 1)
+    want, got = interp.run(kernel, items), interp.run(loop_lanes(kernel), items)
+    assert np.array_equal(want.buffers["dst"], got.buffers["dst"])

@@ -221,6 +221,9 @@ def vp9_scaled(k: KernelBuilder, width: int, op: Op, depth: Depth) -> None:
         for name in ("dx", "dy")
     )
     rows = count_rows(k)
+    k.item_class(
+        "bilinear", filter=(3, 3), why="two taps of eight: the others of this bank are zero"
+    )
     bits = Bits(k, depth)
 
     def limited(value: Value) -> Value:

@@ -8,7 +8,7 @@ arithmetic: the result is then some value, and the behaviour defined.
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from daedalus.dsl.ir import DType, Kernel, Node, Op, Stage, walk
 from daedalus.dsl.ranges import Interval, Ranges
@@ -70,12 +70,23 @@ class Scalars:
 
         Parameters that decide where the stage touches memory are kept within their ranges.
         """
-        below = set(walk(roots))
-        self._uses.update(roots)
-        self._uses.update(a for n in below for a in n.args)
+        self._indexing = set(self._deciding(stage))
+        self._declare(set(walk(roots)), roots)
+
+    def further(self, roots: list[Node]) -> None:
+        """Declares what is not there yet of further values of the stage."""
+        self._declare({n for n in walk(roots) if n not in self._text}, roots)
+
+    @staticmethod
+    def _deciding(stage: Stage) -> Iterator[Node]:
+        """Parameters that decide where a stage touches memory."""
         places = [a for n in stage.nodes() if n.op is Op.LOAD for a in n.args]
         places += [n for _, n in stage.limits]
-        self._indexing = {n for n in walk(places) if n.op is Op.PARAM}
+        return (n for n in walk(places) if n.op is Op.PARAM)
+
+    def _declare(self, below: set[Node], roots: list[Node]) -> None:
+        self._uses.update(roots)
+        self._uses.update(a for n in below for a in n.args)
         for node in sorted(below, key=lambda n: n.seq):
             self._emit(node)
 

@@ -21,6 +21,7 @@ from daedalus.generator.targets.neon.order import Step, order
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
+from daedalus.generator.targets.neon.still import still_steps
 from daedalus.generator.targets.neon.strips import Walk, bounds, walks_of
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
@@ -131,16 +132,16 @@ def walked(context: Context, walk: Walk, watch: Watch | None) -> list[str]:
     def extent(axis: str, most: int) -> str:
         return outer.limited(limits[axis], most) if axis in limits else str(most)
 
-    for axis, most in stage.lanes.loops:
-        if axis != walk.axis:
-            lines.append(f"for (int {axis} = 0; {axis} < {extent(axis, most)}; {axis}++) {{")
-            depth += 1
+    turn = [] if walk.axis else stage.emit()
+    loops = [(axis, most) for axis, most in stage.lanes.loops if axis != walk.axis]
+    for n, (axis, most) in enumerate(loops):
+        lines += stage.ahead_of_loop if n == len(loops) - 1 else []
+        lines.append(f"for (int {axis} = 0; {axis} < {extent(axis, most)}; {axis}++) {{")
+        depth += 1
     if walk.axis:
         most = walk.point.extents[walk.axis]
         lines += _strips(context, walk, stage, outer, extent(walk.axis, most))
-    else:
-        lines += stage.emit()
-    return lines + ["}"] * depth
+    return [*lines, *turn, *["}"] * depth]
 
 
 def _ahead(context: Context, walk: Walk) -> list[str]:
@@ -206,8 +207,11 @@ class _Stage:
             lambda node, item: self.scalars[item].operand(node),
             lambda node, item, at: self.scalars[item].inline(node, at),
             context.rows if walk.plain else None, alone, context.memory.held, self.out, {},
+            self.selection.held,
         )  # fmt: skip
 
+        self.in_strips = bool(walk.axis)
+        self.ahead_of_loop: list[str] = []  # statements that no turn of the innermost loop changes
         self.halves = self._halves()
         self.dots = Dots(self.scope)
         for node in self.stage.nodes():
@@ -231,17 +235,29 @@ class _Stage:
         self.instead = instead
         branch = find_branch(self.selection) if self.kernel.branches and not instead else None
         steps = order(self.selection, self.memory, branch, bool(self.ahead))
-        uniform_nodes = [
-            n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
-        ]
+        still = [] if self.in_strips else still_steps(self.selection, steps)
         for s in self.scalars:
-            s.stage(self.stage, uniform_nodes)
+            s.stage(self.stage, self._uniform(still or steps))
             self.out.lines += s.lines
+        if still:
+            for step in still:
+                self._step(step)
+            self.ahead_of_loop, self.out.lines[:] = [*self.out.lines], []
+            steps = [s for s in steps if s not in still]
+            for s in self.scalars:
+                s.lines.clear()
+                s.further(self._uniform(steps))
+                self.out.lines += s.lines
         for step in steps:
             self._step(step)
         if instead:
             self.out.lines += [self.leave, "}"]
         return self.out.lines
+
+    def _uniform(self, steps: Sequence[Step]) -> list[Node]:
+        """The scalars that steps take."""
+        found = (n for s in steps for n in s.uniform_values(self.selection))
+        return [n for n in found if n.op is not Op.CONST]
 
     # ------------------------------------------------------------------ steps
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from daedalus.dsl.ir import Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
-from daedalus.generator.targets.neon.held import registers
+from daedalus.generator.targets.neon.held import Held
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.rules import Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
@@ -92,6 +92,7 @@ class Forms:
     def __init__(self, kernel: Kernel, lanes: Lanes, ranges: Ranges, shape: Shape) -> None:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
         self._uniform = lanes.uniform_nodes()
+        self.held = Held(kernel, ranges, lanes)
         self._kinds: dict[Node, Kind] = {}
         self._choices: dict[Need, list[Choice]] = {}
         known: dict[tuple[Any, ...], Kind] = {}
@@ -260,14 +261,14 @@ class Forms:
         if node.op not in (Op.LOAD, Op.TABLE) or not self.shape.target.looks_up:
             return 0
         varying = [x for x in dict.fromkeys(node.args) if x not in self._uniform]
-        return registers(self.kernel, self.ranges, node, varying)
+        return self.held.registers(node, varying)
 
     def _cost(self, node: Node, inputs: tuple[Need, ...], width: int) -> float:
         """Of a lookup: in registers, where an index is as wide as what it finds, or by the lane."""
         alike = self.shape.target.looks_up and all(d.width == width for _, d in inputs)
         if node.op is Op.TABLE:  # whose index is limited as a number without sign
             alike = alike and not any(signed_as(need, self.ranges) for need in inputs)
-        many = registers(self.kernel, self.ranges, node, [x for x, _ in inputs]) if alike else 0
+        many = self.held.registers(node, [x for x, _ in inputs]) if alike else 0
         if not many:
             return _LOOKUP * self.shape.lanes
         return many + self.shape.count(width) * (many if width == 8 else many + 2)

@@ -8,11 +8,11 @@ register and the result's.
 
 from collections.abc import Mapping
 
-from daedalus.dsl.ir import DType, Node, Op
+from daedalus.dsl.ir import Affine, DType, Node, Op
 from daedalus.generator.targets.c.emit import access, with_values
 from daedalus.generator.targets.neon import pieces
 from daedalus.generator.targets.neon.forms import Need, signed_as
-from daedalus.generator.targets.neon.held import REGISTER, entries, registers
+from daedalus.generator.targets.neon.held import REGISTER, entries
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.vectors import Group, Lines, cast, ctype
 from daedalus.generator.targets.shell import table_name
@@ -28,23 +28,26 @@ def _at_once(
     x, _ = need
     table = scope.kernel.table(node.attr[0]) if node.op is Op.TABLE else None
     dtype = table.dtype if table else scope.dtype(node)
-    many = registers(scope.kernel, scope.ranges, node, (x,))
+    many = scope.lookups.registers(node, (x,))
     if not many or index.width != dtype.bits or (table and signed_as(need, scope.ranges)):
         return None
     width, bits = dtype.bits, scope.shape.bits(dtype.bits)
     q = "q" if bits == 128 else ""
     wanted, r = node.name or f"t{node.seq}", scope.ranges.of(x)
-    first, end = (0, entries(table) - 1) if table else (r.lo, r.hi)
+    first, end, const = 0, entries(table) - 1 if table else 0, 0
+    if table is None:
+        window, const = scope.lookups.window(node, x), node.index[-1].const
+        first, end = window.lo, window.hi
     begin = _table_row(scope, node) if table else _row(scope, node, x, first)
     held = _loaded(scope, out, wanted, begin, (end - first + 1) * dtype.bytes, many)
     unsigned = ("u", width)
     names = []
     for number, name in enumerate(index.names):
         at = cast(name, (index.sign, width), unsigned, bits)
-        if first:
-            low = first & ((1 << width) - 1)
+        if first != const:
+            low = (first - const) & ((1 << width) - 1)
             at = f"vsub{q}_u{width}({at}, vdup{q}_n_u{width}({low}))"
-        if r.hi > end:
+        if r.hi + const > end:
             at = f"vmin{q}_u{width}({at}, vdup{q}_n_u{width}({end}))"
         if width > 8:  # the number of an entry's first byte, and of those behind it
             each = sum(dtype.bytes << 8 * k for k in range(dtype.bytes))
@@ -73,10 +76,14 @@ def _table_row(scope: Scope, node: Node) -> str:
 
 
 def _row(scope: Scope, node: Node, x: Node, first: int) -> str:
-    """C text of a pointer to the first element that a LOAD can name."""
+    """C text of a pointer to the element in such a column, about what all lanes share."""
     b = scope.kernel.buffer(node.attr[0])
-    place = next(p for p in scope.lanes.places(node.index) if p is not None)
-    values = [str(first) if a is x else scope.spelled(a, place.item) for a in node.args]
+    *others, last = node.index
+    terms = tuple((name, c) for name, c in last.terms if name != f"#{node.args.index(x)}")
+    place = next(
+        p for p in scope.lanes.places((*others, Affine(first, terms))) if p is not None
+    )  # fmt: skip
+    values = ["0" if a is x else scope.spelled(a, place.item) for a in node.args]
     return f"&{access(b, with_values(place.index, values), scope.pointer(b.name, place.item))}"
 
 
@@ -92,7 +99,14 @@ def _loaded(scope: Scope, out: Lines, wanted: str, begin: str, size: int, many: 
         parts.append(f"daedalus_bytes({begin}, {REGISTER * k}, {left})")
     name = scope.wide[key] = scope.names.fresh(f"{wanted}_table")
     kind = ctype("u", 8, 128).removesuffix("_t") + (f"x{many}_t" if many > 1 else "_t")
-    value = parts[0] if many == 1 else f"{{{{{', '.join(parts)}}}}}"
+    if many == 1:
+        (value,) = parts
+    elif (
+        size == many * REGISTER
+    ):  # gcc puts registers that are loaded one by one together in memory
+        value = f"vld1q_u8_x{many}((const uint8_t *){begin})"
+    else:
+        value = f"{{{{{', '.join(parts)}}}}}"
     out.lines.append(f"{kind} {name} = {value};")
     return name
 

@@ -8,6 +8,7 @@ from daedalus.dsl.ir import Affine, Buffer, DType, Kernel, Node, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import access, flat, with_values
 from daedalus.generator.targets.c.scalar import Names
+from daedalus.generator.targets.neon.held import Held
 from daedalus.generator.targets.neon.lanes import Lanes, Place
 from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.vectors import Group, Lines, Shape, cast
@@ -30,6 +31,7 @@ class Scope:
     held: frozenset[str]  # temps that registers hold
     out: Lines  # where statements go that an address needs
     offsets: dict[str, str]  # run-time offsets, as C text -> the variable that holds it
+    lookups: Held
     wide: dict[object, str] = field(default_factory=dict)  # 128 bits of a block -> the variable
 
     @property

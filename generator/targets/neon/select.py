@@ -38,6 +38,7 @@ class Selection:
         if stage.guard is not None:
             self.roots.append((stage.guard, Demand("mask", 8)))
         self._forms = Forms(kernel, lanes, ranges, shape)
+        self.held = self._forms.held
         for root in self.roots:
             if not self._forms.can(root):
                 raise self._refusal(root)
