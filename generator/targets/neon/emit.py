@@ -22,6 +22,7 @@ from daedalus.generator.targets.neon.rows import RowPointers
 from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
 from daedalus.generator.targets.neon.strips import Walk, bounds, walks_of
+from daedalus.generator.targets.neon.table_lanes import TableLanes
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     ByScalar,
@@ -173,6 +174,12 @@ def _strips(
     return [*lines, *point_lines(context.points, walk.point, point, context.point_ranges[0]), "}"]
 
 
+def _multiplied(choice: Choice, width: int) -> int:
+    """Bits of what an operation multiplies, whose result has so many."""
+    widens = any(stem in choice.op for stem in ("mull", "mlal", "mlsl"))
+    return width // 2 if widens else width
+
+
 class _Stage:
     """Emits the vectors of one stage."""
 
@@ -208,7 +215,7 @@ class _Stage:
             context.rows if walk.plain else None, alone, context.memory.held, self.out, {},
         )  # fmt: skip
 
-        self.halves = self._halves()
+        self.halves, self.table_lanes = self._halves(), TableLanes(self.scope)
         self.dots = Dots(self.scope)
         for node in self.stage.nodes():
             if node.op is Op.DOT and not self.dots.fits(node):
@@ -231,17 +238,28 @@ class _Stage:
         self.instead = instead
         branch = find_branch(self.selection) if self.kernel.branches and not instead else None
         steps = order(self.selection, self.memory, branch, bool(self.ahead))
-        uniform_nodes = [
-            n for s in steps for n in s.uniform_values(self.selection) if n.op is not Op.CONST
-        ]
+        uniform_nodes, by_lane = self._uniform_values(steps)
         for s in self.scalars:
             s.stage(self.stage, uniform_nodes)
             self.out.lines += s.lines
+        self.table_lanes.load(self.out, by_lane)
         for step in steps:
             self._step(step)
         if instead:
             self.out.lines += [self.leave, "}"]
         return self.out.lines
+
+    def _uniform_values(self, steps: list[Step]) -> tuple[list[Node], list[Node]]:
+        """The scalars that steps take; and the multipliers that are lanes of a table's row."""
+        nodes, by_lane = list[Node](), list[Node]()
+        for need, choice in (c for s in steps for c in s.choices(self.selection)):
+            for node in choice.scalars:
+                if self._by_lane(choice, node, need[1].width):
+                    by_lane.append(node)
+                    nodes.append(node.args[0])
+                elif node.op is not Op.CONST:
+                    nodes.append(node)
+        return [n for n in nodes if n.op is not Op.CONST], by_lane
 
     # ------------------------------------------------------------------ steps
 
@@ -331,18 +349,21 @@ class _Stage:
         return Group(names, width, sign)
 
     def _scalar(self, choice: Choice, width: int) -> Scalar:
-        """A multiplier: a lane of the constants, or a run-time scalar."""
-        node = choice.scalars[0]
-        half = (
-            width // 2
-            if "mull" in choice.op or "mlal" in choice.op or "mlsl" in choice.op
-            else width
-        )
+        """A multiplier: a lane of the constants or of a table's row, or a run-time scalar."""
+        node, half = choice.scalars[0], _multiplied(choice, width)
         sign = "u" if choice.op.endswith("_u") else "s"
         if node.op is Op.CONST:
             return self.constants.lane(node.value, sign, half)
+        if self._by_lane(choice, node, width):
+            return self.table_lanes.lane(node, sign)
         text = self.scalars[0].operand(node)
         return ByScalar(f"({'u' if sign == 'u' else ''}int{half}_t){text}")
+
+    def _by_lane(self, choice: Choice, node: Node, width: int) -> bool:
+        """Whether a scalar is a multiplier that is a lane of a table's row."""
+        op = self.shape.target.ops.get(choice.op)
+        multiplies = op is not None and op.form == "k"
+        return multiplies and self.table_lanes.fits(node, _multiplied(choice, width))
 
     # ------------------------------------------------------------------ leaves
 

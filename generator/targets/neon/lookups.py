@@ -35,7 +35,7 @@ def _at_once(
     q = "q" if bits == 128 else ""
     wanted, r = node.name or f"t{node.seq}", scope.ranges.of(x)
     first, end = (0, entries(table) - 1) if table else (r.lo, r.hi)
-    begin = _table_row(scope, node) if table else _row(scope, node, x, first)
+    begin = table_row(scope, node) if table else _row(scope, node, x, first)
     held = _loaded(scope, out, wanted, begin, (end - first + 1) * dtype.bytes, many)
     unsigned = ("u", width)
     names = []
@@ -60,7 +60,7 @@ def _at_once(
     return tuple(names)
 
 
-def _table_row(scope: Scope, node: Node) -> str:
+def table_row(scope: Scope, node: Node) -> str:
     """C text of a pointer to the entries that a table's last index chooses among."""
     table = scope.kernel.table(node.attr[0])
     name = table_name(table)

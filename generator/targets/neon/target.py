@@ -24,6 +24,7 @@ class Target:
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     looks_up  bytes are looked up in registers
+    rows    what multiplies may be an element of a vector, as of a table's row
     words   neighbouring words of rows come from longer loads
     moves   what is stored as it was read goes through general registers
     reduces  there are instructions that merge the lanes of a register
@@ -40,6 +41,7 @@ class Target:
     paired: bool = False
     zips: bool = False
     looks_up: bool = True
+    rows: bool = True
     words: bool = True
     moves: bool = True
     reduces: bool = True
