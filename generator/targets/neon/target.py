@@ -7,7 +7,7 @@ from functools import cached_property
 
 from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
-from daedalus.generator.targets.neon.rules import RULES, Rule
+from daedalus.generator.targets.neon.rules import RULES, WIDE_RULES, Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,11 @@ class Target:
         return f"{self.name.upper() if self.name == 'neon' else self.name} form"
 
     @cached_property
+    def widest(self) -> int:
+        """The most bits of an element that there are rules for."""
+        return max(w for r in self.rules for w in r.widths)
+
+    @cached_property
     def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:
         """The rules of an operation that meet a kind of demand."""
         found: dict[tuple[Op, str], list[Rule]] = {}
@@ -67,4 +72,4 @@ class Target:
 
 
 _BESIDE = {"daedalus_bytes": "neon_bytes.h", "DAEDALUS_NARROW": "neon_narrow.h"}
-NEON = Target("neon", OPS, RULES, "neon.h", beside=_BESIDE, in_order="neon_order.h")
+NEON = Target("neon", OPS, RULES + WIDE_RULES, "neon.h", beside=_BESIDE, in_order="neon_order.h")
