@@ -141,6 +141,18 @@ def forms_masked(k: KernelBuilder) -> None:
         dst[y, x] = src[y, x]
 
 
+@kernel(clause="multipliers of a table's row that a parameter chooses: of a full vector, and not")
+def forms_table_rows(k: KernelBuilder) -> None:
+    src = k.plane("src", u16, rows=(0, 1), cols=(0, 8), hi=4095)
+    dst = k.plane("dst", i32, rows=(0, 2), cols=(0, 8), access="out")
+    n = k.param("n", u8, 0, 3)
+    rows = [[(17 * r + 5 * c) % 255 - 127 for c in range(12)] for r in range(4)]
+    taps = k.table("taps", i16, rows)
+    with k.stage(x=8) as x:
+        dst[0, x] = src[0, x] * taps[n, 1] + k.lane(x) * taps[n, 7]
+        dst[1, x] = src[0, x] * taps[n, 8] + k.lane(x) * taps[n, 3]
+
+
 @kernel(clause="an axis whose parts would be called like another one, which stands beside it")
 def forms_names(k: KernelBuilder) -> None:
     src = k.plane("src", u8, rows=(0, 4), cols=(0, 40))
@@ -474,6 +486,10 @@ FORMS = [
         neon(items=4, rows=2, early=True): (),
     }),
     Form(forms_padded, {FULL: (), neon(items=2): ()}),
+    Form(forms_table_rows, {
+        FULL: (r"_laneq_[su]16\(.*taps\w*\W.* 7\)", r"_laneq_[su]16\(.* 3\)", r"_n_[su]16\("),
+        neon(items=2): (),
+    }),
     Form(forms_names, {FULL: (r"16 \* x \+ 16 <= x_end",), neon(rows=2): ()}),
     Form(forms_lists, {FULL: (r"vzip1q?_u8\(z", r"daedalus_any_u32 \*\)&c"), neon(items=2): ()}),
     Form(forms_upto, {FULL: (r"for \(; 16 \* x \+ 16 <= x_end", r"for \(; 8 \* x \+ 8 <= x_end")}),

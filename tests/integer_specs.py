@@ -113,6 +113,20 @@ def ints_blend_wide(k: KernelBuilder) -> None:
         out[1, x] = round_shift(b[0, x] * (64 - m) + b[1, x] * m, 6)
 
 
+@kernel(clause="rotations of 20 bits by 15: sums of 64 bits, and the upper half of one", wide=True)
+def ints_long(k: KernelBuilder) -> None:
+    a = k.block("a", i32, (4, 4), lo=-(1 << 19), hi=(1 << 19) - 1)
+    out = k.block("out", i32, (5, 4), access="out")
+    with k.stage(x=4) as x:
+        p, q, r, s = a[:, x]
+        turned = p * 15137 - q * 6270 + k.lane(x)
+        out[0, x] = round_shift(turned, 14)
+        out[1, x] = round_shift(turned - (r * 16069 + s * -3196), 14)
+        out[2, x] = (turned + (r * 16069 + s * -3196)) >> 13
+        out[3, x] = round_shift((p + q) * 11585, 14)
+        out[4, x] = (p - q) * -11585 >> 14
+
+
 FULL = neon()
 INTEGER_FORMS = [
     Form(ints_bytes, {
@@ -133,6 +147,14 @@ INTEGER_FORMS = [
     }),
     Form(ints_blend_wide, {
         FULL: (r"vmlaq_u16", r"vrshrq_n_u16", r"vmlal_u16", r"NARROW_N\(rshrn, u32"),
+        neon(items=2): (),
+    }),
+    Form(ints_long, {
+        FULL: (
+            r"vmull_high_laneq_s32", r"vmlsl_laneq_s32", r"v(add|sub)q_[su]64",
+            r"vrshrn_high_n_[su]64", r"vshrn_high_n_[su]64",
+            r"vqrdmulhq_laneq_s32", r"vqdmulhq_laneq_s32",
+        ),
         neon(items=2): (),
     }),
     Form(ints_single, {FULL: (r"vshlq_s(16|32)",), neon(items=2): ()}),

@@ -24,9 +24,9 @@ import z3
 from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import BITWISE, DTYPES, Affine, DType, Node, Op, evaluate
 from daedalus.dsl.ranges import BOOL, Interval
-from daedalus.generator.targets.neon.forms import Choice, Demand, Forms
+from daedalus.generator.targets.neon.forms import WIDTHS, Choice, Demand, Forms
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
-from daedalus.generator.targets.neon.rules import Rule, limits
+from daedalus.generator.targets.neon.rules import WIDEST, Rule, limits
 from daedalus.generator.targets.neon.vectors import Shape
 from daedalus.generator.targets.vector.target import VECTOR
 from daedalus.generator.verify.proofs.symbolic import (
@@ -237,6 +237,7 @@ def conditions_of(program: Program) -> Forms:
     made.ranges = SimpleNamespace(of=program.of)  # type: ignore[assignment]
     made.lanes = SimpleNamespace(items=1)  # type: ignore[assignment]
     made._uniform = _Leaves()  # type: ignore[assignment]
+    made._widths = (*WIDTHS, WIDEST)
     made.shape = Shape(16, VECTOR)  # whose table has all operations
     return made
 

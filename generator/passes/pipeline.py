@@ -96,7 +96,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         chosen.append(("centre", _With(centre_filters, _keep_dot(options))))
     chosen.append(("expand_dot", _With(expand_dot, _keep_dot(options))))
     if options.target != "c":
-        chosen.append(("split_wide", split_wide))
+        chosen.append(("split_wide", _With(split_wide, options.target == "neon")))
     if options.target in VECTOR_TARGETS:
         if options.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))
@@ -114,7 +114,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
             ("split_clips", split_clips),
             ("bias", bias_sums),
             ("split_products", split_products),
-            ("scale_products", scale_products),
+            ("scale_products", _With(scale_products, 32 if options.target == "neon" else 16)),
             (
                 "pack",
                 lambda k: replace(

@@ -8,15 +8,18 @@ and that of the x * l each fit 32 bits:
 
 which is exact on integers. It costs a multiplication more for each term, as many additions, and a
 shift. What has no such form stays as it is, and the kernel wide: its back end refuses it.
+
+A target that has sums of 64 bits keeps them, if nothing else in the kernel is as wide.
 """
 
 from dataclasses import dataclass, replace
 
 from daedalus.dsl.build import Builder, rewrite
-from daedalus.dsl.ir import Kernel, Node, Op, smallest_dtype
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, i32, smallest_dtype
 from daedalus.dsl.ranges import Ranges
 
-_LIMIT = 1 << 31
+_BITS = 32
+_LIMIT = 1 << (_BITS - 1)
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,14 @@ class _Term:
     most: int
 
 
-def split_wide(kernel: Kernel) -> Kernel:
-    """`kernel` without values of more than 32 bits, where all of them are such sums."""
+def split_wide(kernel: Kernel, long_sums: bool = False) -> Kernel:
+    """`kernel` without values of more than 32 bits, where all of them are such sums; with
+    `long_sums` those that 64 bits hold stay, where that is all there is."""
     if not kernel.wide:
         return kernel
     ranges = Ranges(kernel)
+    if long_sums and all(_all_long(ranges, stage) for stage in kernel.stages):
+        return kernel
 
     def change(node: Node, args: tuple[Node, ...], b: Builder) -> Node | None:
         if node.op not in (Op.SHR, Op.RSHR) or _fits(ranges, node.args[0]):
@@ -53,6 +59,31 @@ def _fits(ranges: Ranges, node: Node) -> bool:
         return True
     r = ranges.of(node)
     return smallest_dtype(r.lo, r.hi) is not None
+
+
+def _all_long(ranges: Ranges, stage: Stage) -> bool:
+    """Whether all that 32 bits do not hold are sums of products of 32 bits by constants, which
+    nothing takes but a shift to the right by at most 32."""
+    wide = {n for n in stage.nodes() if not _fits(ranges, n)}
+    users = {x: [n for n in stage.nodes() if x in n.args] for x in wide}
+    return all(_is_long(ranges, n, wide) for n in wide) and all(
+        n in wide or (n.op in (Op.SHR, Op.RSHR) and 1 <= int(n.attr[0]) <= _BITS)
+        for x in wide
+        for n in users[x]
+    )
+
+
+def _is_long(ranges: Ranges, node: Node, wide: set[Node]) -> bool:
+    """Whether it is such a sum, or a product, by what its operands are."""
+    if node.op is Op.MUL and node.args[1].op is not Op.CONST:
+        return False
+    narrow = [x for x in node.args if x not in wide]
+    fits = all(ranges.of(x).within(i32.lo, i32.hi) for x in narrow)
+    most = 1 << (2 * _BITS - 1)
+    held = ranges.of(node).within(-most, most - 1)
+    return (
+        held and fits and (node.op in (Op.ADD, Op.SUB) or (node.op is Op.MUL and len(narrow) == 2))
+    )
 
 
 def _terms(ranges: Ranges, old: Node, new: Node, by: int) -> list[_Term]:

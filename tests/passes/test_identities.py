@@ -10,6 +10,7 @@ between stages and lanes (specialise, forward, unroll) stand on no arithmetic: t
 
 import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -84,8 +85,21 @@ def test_scale_products(monkeypatch: pytest.MonkeyPatch, op: Op, n: int) -> None
     for c in (-largest - 2, -largest - 1, -1, largest, largest + 1):
         k = Maker()
         stage = stage_of((k(op, k(Op.MUL, k.leaf("x"), k.const(c)), attr=(n,)), None))
-        kept.append(assert_kept(monkeypatch, scale_products, scale_products.scale_products, stage))
+        change = partial(scale_products.scale_products, most=16)
+        kept.append(assert_kept(monkeypatch, scale_products, change, stage))
     assert [bool(changed) for changed in kept] == [False, True, True, True, False]
+
+
+@pytest.mark.parametrize("op", [Op.SHR, Op.RSHR])
+def test_scale_products_of_64_bits(monkeypatch: pytest.MonkeyPatch, op: Op) -> None:
+    change = partial(scale_products.scale_products, most=32)
+    largest = (2**31 - 1) >> 17
+    kept = []
+    for c in (-largest - 2, largest, largest + 1):
+        k = Maker()
+        stage = stage_of((k(op, k(Op.MUL, k.leaf("x"), k.const(c)), attr=(14,)), None))
+        kept.append(assert_kept(monkeypatch, scale_products, change, stage))
+    assert [bool(changed) for changed in kept] == [False, True, False]
 
 
 def _trees(k: Maker) -> Iterator[Node]:

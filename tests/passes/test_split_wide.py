@@ -59,6 +59,18 @@ def test_both_parts_give_the_sum(name: str, tmp_path) -> None:
     assert (got == want).all()
 
 
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_64_bits_are_kept(name: str, tmp_path) -> None:
+    kernel = _kernel(tmp_path, SUMS[name])
+    assert split_wide(kernel, long_sums=True) is kernel
+
+
+def test_a_sum_with_a_number_of_32_bits_without_sign_is_split(tmp_path) -> None:
+    kernel = _kernel(tmp_path, "((x + 131072) * 16000 + y) >> 14")
+    made = split_wide(kernel, long_sums=True)
+    assert kernel.wide and not made.wide and _widest(made)
+
+
 @pytest.mark.parametrize(
     "value", ["x * y * z >> 14", "(x * 15137 >> 14) + (x * y * 3 >> 9)", "(x * 40000) >> 1"]
 )

@@ -31,6 +31,19 @@ def test_rows_in_common_stay_in_registers() -> None:
     assert within[-3:] == ["dst += 8 * dst_stride;", "src += 8 * src_stride;", "}"]
 
 
+def test_a_row_is_stored_as_soon_as_what_it_is_made_of_is_there() -> None:
+    found = made("vp9_mc_16hv_high", "rows8")
+    assert found is not None
+    lines = list(found.lines)
+    within = lines[lines.index("for (; n_pieces > 0; n_pieces--) {") :]
+    loads = [n for n, line in enumerate(within) if "vld1q_u16" in line and "[-3]" in line]
+    stores = [n for n, line in enumerate(within) if "vst1q_u16" in line]
+    assert len(loads) == 8 and len(stores) == 16
+    for n in range(8):  # a row of the temp, then the row of the plane that it is the last one for
+        below = loads[n + 1] if n < 7 else len(within)
+        assert loads[n] < stores[2 * n] < stores[2 * n + 1] < below
+
+
 def test_pointers_to_wider_samples_move_too() -> None:
     found = made("vp9_mc_8hv_high", "rows8")
     assert found is not None

@@ -23,6 +23,7 @@ from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.select import NotLowerable, Selection, Unsuited
 from daedalus.generator.targets.neon.still import still_steps
 from daedalus.generator.targets.neon.strips import Walk, bounds, walks_of
+from daedalus.generator.targets.neon.table_lanes import TableLanes
 from daedalus.generator.targets.neon.target import NEON, Target
 from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     ByScalar,
@@ -174,6 +175,12 @@ def _strips(
     return [*lines, *point_lines(context.points, walk.point, point, context.point_ranges[0]), "}"]
 
 
+def _multiplied(choice: Choice, width: int) -> int:
+    """Bits of what an operation multiplies, whose result has so many."""
+    widens = any(stem in choice.op for stem in ("mull", "mlal", "mlsl"))
+    return width // 2 if widens else width
+
+
 class _Stage:
     """Emits the vectors of one stage."""
 
@@ -212,7 +219,7 @@ class _Stage:
 
         self.in_strips = bool(walk.axis)
         self.ahead_of_loop: list[str] = []  # statements that no turn of the innermost loop changes
-        self.halves = self._halves()
+        self.halves, self.table_lanes = self._halves(), TableLanes(self.scope)
         self.dots = Dots(self.scope)
         for node in self.stage.nodes():
             if node.op is Op.DOT and not self.dots.fits(node):
@@ -236,28 +243,39 @@ class _Stage:
         branch = find_branch(self.selection) if self.kernel.branches and not instead else None
         steps = order(self.selection, self.memory, branch, bool(self.ahead))
         still = [] if self.in_strips else still_steps(self.selection, steps)
+        nodes, by_lane = self._uniform_values(still or steps)
         for s in self.scalars:
-            s.stage(self.stage, self._uniform(still or steps))
+            s.stage(self.stage, nodes)
             self.out.lines += s.lines
+        self.table_lanes.load(self.out, by_lane)
         if still:
             for step in still:
                 self._step(step)
             self.ahead_of_loop, self.out.lines[:] = [*self.out.lines], []
             steps = [s for s in steps if s not in still]
+            nodes, by_lane = self._uniform_values(steps)
             for s in self.scalars:
                 s.lines.clear()
-                s.further(self._uniform(steps))
+                s.further(nodes)
                 self.out.lines += s.lines
+            self.table_lanes.load(self.out, by_lane)
         for step in steps:
             self._step(step)
         if instead:
             self.out.lines += [self.leave, "}"]
         return self.out.lines
 
-    def _uniform(self, steps: Sequence[Step]) -> list[Node]:
-        """The scalars that steps take."""
-        found = (n for s in steps for n in s.uniform_values(self.selection))
-        return [n for n in found if n.op is not Op.CONST]
+    def _uniform_values(self, steps: Sequence[Step]) -> tuple[list[Node], list[Node]]:
+        """The scalars that steps take; and the multipliers that are lanes of a table's row."""
+        nodes, by_lane = list[Node](), list[Node]()
+        for need, choice in (c for s in steps for c in s.choices(self.selection)):
+            for node in choice.scalars:
+                if self._by_lane(choice, node, need[1].width):
+                    by_lane.append(node)
+                    nodes.append(node.args[0])
+                elif node.op is not Op.CONST:
+                    nodes.append(node)
+        return [n for n in nodes if n.op is not Op.CONST], by_lane
 
     # ------------------------------------------------------------------ steps
 
@@ -347,18 +365,21 @@ class _Stage:
         return Group(names, width, sign)
 
     def _scalar(self, choice: Choice, width: int) -> Scalar:
-        """A multiplier: a lane of the constants, or a run-time scalar."""
-        node = choice.scalars[0]
-        half = (
-            width // 2
-            if "mull" in choice.op or "mlal" in choice.op or "mlsl" in choice.op
-            else width
-        )
+        """A multiplier: a lane of the constants or of a table's row, or a run-time scalar."""
+        node, half = choice.scalars[0], _multiplied(choice, width)
         sign = "u" if choice.op.endswith("_u") else "s"
         if node.op is Op.CONST:
             return self.constants.lane(node.value, sign, half)
+        if self._by_lane(choice, node, width):
+            return self.table_lanes.lane(node, sign)
         text = self.scalars[0].operand(node)
         return ByScalar(f"({'u' if sign == 'u' else ''}int{half}_t){text}")
+
+    def _by_lane(self, choice: Choice, node: Node, width: int) -> bool:
+        """Whether a scalar is a multiplier that is a lane of a table's row."""
+        op = self.shape.target.ops.get(choice.op)
+        multiplies = op is not None and op.form == "k"
+        return multiplies and self.table_lanes.fits(node, _multiplied(choice, width))
 
     # ------------------------------------------------------------------ leaves
 

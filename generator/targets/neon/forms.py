@@ -93,6 +93,7 @@ class Forms:
         self.kernel, self.lanes, self.ranges, self.shape = kernel, lanes, ranges, shape
         self._uniform = lanes.uniform_nodes()
         self.held = Held(kernel, ranges, lanes)
+        self._widths = self._used_widths()
         self._kinds: dict[Node, Kind] = {}
         self._choices: dict[Need, list[Choice]] = {}
         known: dict[tuple[Any, ...], Kind] = {}
@@ -103,6 +104,16 @@ class Forms:
                 kind = known[key] = self._kinds[node] = Kind(node)
                 self._solve(node, kind)
             self._kinds[node] = kind
+
+    def _used_widths(self) -> tuple[int, ...]:
+        """Of elements: those of 64 bits only where a value needs them."""
+        most = max(WIDTHS)
+        numbers = [n for n in self.lanes.stage.nodes() if not n.is_bool]
+        fits = all(
+            any(self.ranges.of(n).within(*limits(most, signed)) for signed in (True, False))
+            for n in numbers
+        )
+        return WIDTHS if fits or self.shape.target.widest == most else (*WIDTHS, 2 * most)
 
     def choices(self, need: Need) -> list[Choice]:
         """The ways to meet a demand, in an order that only the node's kind decides."""
@@ -151,7 +162,7 @@ class Forms:
     # ------------------------------------------------------------------ alternatives
 
     def _fits(self, node: Node, width: int, signed: bool) -> bool:
-        return width in WIDTHS and self.ranges.of(node).within(*limits(width, signed))
+        return width in self._widths and self.ranges.of(node).within(*limits(width, signed))
 
     def _operand(self, node: Node, code: str, w: int) -> Need | Node | None:
         """What a rule's code asks of a node at width w; None where its condition fails."""
@@ -165,7 +176,7 @@ class Forms:
                 half = w // 2
                 return (node, Demand("bits", half)) if self._fits(node, half, signed) else None
             case "twice":
-                return (node, Demand("bits", 2 * w)) if 2 * w in WIDTHS else None
+                return (node, Demand("bits", 2 * w)) if 2 * w in self._widths else None
             case "twice_sat_u" | "twice_sat_s":
                 return (node, Demand(code[6:], 2 * w)) if 2 * w in WIDTHS else None
             case "twice_u" | "twice_s":
@@ -333,6 +344,7 @@ class Forms:
         """Ways and costs of a kind, from its first value; those of the operands are known."""
         kinds = ("mask",) if node.is_bool else ("bits", "sat_u", "sat_s", "negated")
         demands = [Demand(k, w) for k in kinds for w in WIDTHS]
+        demands += [Demand("bits", w) for w in self._widths if w not in WIDTHS]
         for d in demands:
             kind.choices[d] = [*self._direct(node, d), *self._converted(node, d)]
         while any([self._relax(kind, d) for d in demands]):

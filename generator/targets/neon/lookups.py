@@ -38,7 +38,7 @@ def _at_once(
     if table is None:
         window, const = scope.lookups.window(node, x), node.index[-1].const
         first, end = window.lo, window.hi
-    begin = _table_row(scope, node) if table else _row(scope, node, x, first)
+    begin = table_row(scope, node) if table else _row(scope, node, x, first)
     held = _loaded(scope, out, wanted, begin, (end - first + 1) * dtype.bytes, many)
     unsigned = ("u", width)
     names = []
@@ -63,7 +63,7 @@ def _at_once(
     return tuple(names)
 
 
-def _table_row(scope: Scope, node: Node) -> str:
+def table_row(scope: Scope, node: Node) -> str:
     """C text of a pointer to the entries that a table's last index chooses among."""
     table = scope.kernel.table(node.attr[0])
     name = table_name(table)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from daedalus.dsl.ir import Node
 from daedalus.generator.targets.neon.branches import Branch
-from daedalus.generator.targets.neon.forms import Need
+from daedalus.generator.targets.neon.forms import Choice, Need
 from daedalus.generator.targets.neon.memory import Memory
 from daedalus.generator.targets.neon.select import Selection
 
@@ -28,12 +28,12 @@ class Step:
     branch: Branch | None = None
     ahead: bool = False
 
-    def uniform_values(self, selection: Selection) -> list[Node]:
-        """The scalars this step takes."""
+    def choices(self, selection: Selection) -> list[tuple[Need, Choice]]:
+        """What this step computes, and how."""
         needs = [] if self.need is None else [self.need]
         if self.branch is not None and not self.ahead:
             needs += self.branch.needs()
-        return [n for need in needs for n in selection.chosen[need].scalars]
+        return [(need, selection.chosen[need]) for need in needs]
 
 
 def order(

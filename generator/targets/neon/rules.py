@@ -446,3 +446,38 @@ RULES: tuple[Rule, ...] = (
         for s in "us"
     ],
 )  # fmt: skip
+
+# What needs elements of 64 bits: sums of products of 32 bits by constants, until they are shifted
+# to the right; and upper halves of such products.
+WIDEST = 64
+WIDE_RULES: tuple[Rule, ...] = (
+    Rule("add_wide", Op.ADD, "bits", ("bits", "bits"), "add", widths=(WIDEST,)),
+    Rule("sub_wide", Op.SUB, "bits", ("bits", "bits"), "sub", widths=(WIDEST,)),
+    Rule(
+        "mull_k_wide", Op.MUL, "bits", ("half_s", "half_const_s"), "mull_k_s", widths=(WIDEST,)
+    ),
+    Rule(
+        "mlal_k_wide", Op.ADD, "bits", ("bits", "half_s", "half_const_s"), "mlal_k_s",
+        pick=_added_product, widths=(WIDEST,),
+    ),
+    Rule(
+        "mlsl_k_wide", Op.SUB, "bits", ("bits", "half_s", "half_const_s"), "mlsl_k_s",
+        pick=_subtracted_product, widths=(WIDEST,),
+    ),
+    Rule(
+        "shrn_wide", Op.SHR, "bits", ("twice",), "shrn_n", imm=lambda n: int(n.attr[0]),
+        when=_shift_fits, widths=(WIDEST // 2,),
+    ),
+    Rule(
+        "rshrn_wide", Op.RSHR, "bits", ("twice",), "rshrn_n", imm=lambda n: int(n.attr[0]),
+        when=_shift_fits, widths=(WIDEST // 2,),
+    ),
+    Rule(
+        "dmulh_wide", Op.SHR, "bits", ("s", "const"), "dmulh_k", pick=_shifted_product,
+        when=_upper_half, widths=(WIDEST // 2,),
+    ),
+    Rule(
+        "rdmulh_wide", Op.RSHR, "bits", ("s", "const"), "rdmulh_k", pick=_shifted_product,
+        when=_upper_half, widths=(WIDEST // 2,),
+    ),
+)  # fmt: skip

@@ -31,6 +31,9 @@ _LEAVES = frozenset({"load", "dup", "lane", "dot"})  # what the interpreter give
 State = Mapping[str, Array]  # buffer or temp -> [items, *extents]
 
 
+_HELD = 64  # bits of an array's element
+
+
 @dataclass(frozen=True)
 class Change:
     """What is computed in place of a need of a stage.
@@ -326,12 +329,15 @@ def operand_widths(op: MachineOp, w: int) -> list[int]:
 
 
 def _ones(width: int) -> int:
-    return (1 << width) - 1
+    """All bits of a lane; arrays hold patterns of 64 bits as numbers with a sign."""
+    return -1 if width == _HELD else (1 << width) - 1
 
 
 def read(bits: Array, width: int, sign: str) -> Array:
     """A bit pattern's low `width` bits as a lane of that sign."""
     low: Array = bits.astype(np.int64) & _ones(width)
+    if width == _HELD:
+        return low
     return low if sign != "s" else np.where(low >> (width - 1), low - (1 << width), low)
 
 

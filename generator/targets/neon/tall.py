@@ -6,9 +6,10 @@ needs most again. Here they stay in registers: what an item has at its end is wh
 begins with, and only the rows between are computed anew.
 """
 
+from collections.abc import Container
 from dataclasses import replace
 
-from daedalus.dsl.ir import Kernel, Stage
+from daedalus.dsl.ir import Kernel, Op, Stage, Store, walk
 from daedalus.generator.targets.neon.emit import Context, walked
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.target import Target
@@ -65,10 +66,22 @@ def _split(kernel: Kernel, most: int) -> tuple[int, Kernel] | None:
     if sorted(at.values()) != [*range(len(at))]:
         return None
 
-    def only(*, above: bool) -> Stage:
-        return replace(first, stores=tuple(s for s in at if (at[s] < shared) == above))
+    def rows(which: Container[int]) -> Stage:
+        return replace(first, stores=tuple(s for s in at if at[s] in which))
 
-    return shared, replace(kernel, stages=(only(above=True), only(above=False), last))
+    needed = {s: _lowest_row(s, temp.name) for s in last.stores}
+    stages, done = [rows(range(shared))], -1
+    for y in range(shared, len(at)):
+        ready = tuple(s for s in last.stores if done < needed[s] <= y)
+        stages += [rows((y,)), *([replace(last, stores=ready)] if ready else [])]
+        done = y
+    return shared, replace(kernel, stages=tuple(stages))
+
+
+def _lowest_row(store: Store, temp: str) -> int:
+    """The last row of the temp that a store's value is made of."""
+    loads = [n for n in walk((store.value,)) if n.op is Op.LOAD and n.attr[0] == temp]
+    return max((n.index[0].const for n in loads), default=0)
 
 
 def _carried(context: Context, rows: dict[int, Group], shared: int, most: int) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon.ops import OPS, MachineOp
-from daedalus.generator.targets.neon.rules import RULES, Rule
+from daedalus.generator.targets.neon.rules import RULES, WIDE_RULES, Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,7 @@ class Target:
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     looks_up  bytes are looked up in registers
+    rows    what multiplies may be an element of a vector, as of a table's row
     words   neighbouring words of rows come from longer loads
     moves   what is stored as it was read goes through general registers
     reduces  there are instructions that merge the lanes of a register
@@ -40,6 +41,7 @@ class Target:
     paired: bool = False
     zips: bool = False
     looks_up: bool = True
+    rows: bool = True
     words: bool = True
     moves: bool = True
     reduces: bool = True
@@ -56,6 +58,11 @@ class Target:
         return f"{self.name.upper() if self.name == 'neon' else self.name} form"
 
     @cached_property
+    def widest(self) -> int:
+        """The most bits of an element that there are rules for."""
+        return max(w for r in self.rules for w in r.widths)
+
+    @cached_property
     def rules_by_demand(self) -> dict[tuple[Op, str], list[Rule]]:
         """The rules of an operation that meet a kind of demand."""
         found: dict[tuple[Op, str], list[Rule]] = {}
@@ -65,4 +72,4 @@ class Target:
 
 
 _BESIDE = {"daedalus_bytes": "neon_bytes.h", "DAEDALUS_NARROW": "neon_narrow.h"}
-NEON = Target("neon", OPS, RULES, "neon.h", beside=_BESIDE, in_order="neon_order.h")
+NEON = Target("neon", OPS, RULES + WIDE_RULES, "neon.h", beside=_BESIDE, in_order="neon_order.h")

@@ -71,6 +71,7 @@ VECTOR = Target(
     paired=True,
     zips=True,
     looks_up=False,
+    rows=False,
     words=False,
     moves=False,
     reduces=False,
