@@ -53,6 +53,7 @@ class Decoder:
     depths: tuple[int, ...]  # bits a sample
     small: tuple[dict[str, Any], ...]  # a few small frames, for what is slow
     never: tuple[tuple[str, str], ...] = ()  # pattern of kernels' ids, class that no call has
+    transforms: str = ""  # the field of its tables that they stand in
 
     def never_calls(self, kernel: str, class_name: str) -> bool:
         """Whether the decoder has no calls of that class, whatever it decodes."""
@@ -80,6 +81,7 @@ def decoders() -> list[Decoder]:
             tuple(d.get("depths", [8])),
             tuple(d["small"]),
             tuple((n["kernels"], n["class"]) for n in d.get("never", ())),
+            d.get("transforms", ""),
         )
         for d in data["decoder"]
     ]
@@ -124,10 +126,11 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
             made = Path(temporary, "clip")
             if other:
                 _vpxenc(clip["input"], other, made, what)
-            for number in range(1, passes + 1) if not other else ():
-                extra = ["-pass", str(number)] if passes > 1 else []
-                filled = [str(word).format(**words) for word in command]
-                _ffmpeg([*filled, *extra, made.name], what, Path(temporary))
+            else:
+                for number in range(1, passes + 1):
+                    extra = ["-pass", str(number)] if passes > 1 else []
+                    filled = [str(word).format(**words) for word in command]
+                    _ffmpeg([*filled, *extra, made.name], what, Path(temporary))
             made.replace(path)
     return Clip(clip["name"], path)
 

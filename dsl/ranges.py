@@ -61,6 +61,7 @@ def table_rows(table: Table, index: Interval) -> tuple[tuple[int, ...], ...]:
 
 
 _MOST_VALUES = 4096  # combinations of parameters that are tried one by one
+_LAST = 4  # kernels whose ranges are kept
 
 
 class Ranges:
@@ -304,14 +305,14 @@ class _PlaceRanges(Ranges):
         return r | Interval(0, 2**32 - 1)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_LAST)
 def place_ranges(kernel: Kernel) -> Ranges:
     """The hostile ranges that say where in memory a kernel may read. Kept for the kernels that were
     asked for last, as are the others: several steps ask for those of the same one."""
     return _PlaceRanges(kernel, hostile=True, declared_params=True)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_LAST)
 def both_ranges(kernel: Kernel) -> tuple[Ranges, Ranges]:
     """The conformant and the hostile ranges of a kernel."""
     hostile = Ranges(kernel, hostile=True)

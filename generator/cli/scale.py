@@ -10,7 +10,7 @@ from statistics import median
 import click
 
 from daedalus.generator.base.console import console, out
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
@@ -60,8 +60,6 @@ def command(kernels: int, seed: int, as_json: bool) -> None:
     long. Exit code 1 where a bar is missed; bars are for 300 kernels.
     """
     own = {e.kernel.id: e.kernel for e in load()}
-    if kernels <= len(own):
-        raise UserError(f"there are {len(own)} kernels", "give --kernels more than that")
     least = median(operations(own[name]) for name in _first())
     place = Place(seed)
     users = build_dir() / "scale-users"  # there is one copy: another `scale` waits

@@ -18,7 +18,7 @@ from daedalus.generator.cli import modes
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, find
-from daedalus.generator.verify import damage, stream, stream_qpu
+from daedalus.generator.verify import damage, stream, stream_glue, stream_qpu
 from daedalus.generator.verify import timed as timed_decodes
 from daedalus.generator.verify.check_runs import compared_today
 from daedalus.generator.verify.crosscheck import program
@@ -70,12 +70,12 @@ MODES = {
 @click.option(
     "--damaged",
     type=click.IntRange(min=1),
-    help="Instead, clips in IVF files that are damaged, so many, under sanitizers.",
+    help="Instead, so many damaged clips, under sanitizers; of decoders with tables all ours.",
 )
 @click.option(
     "--timed",
     type=click.IntRange(min=1),
-    help="Instead, time decoding clips in IVF files on this machine, so often.",
+    help="Instead, time decoding clips on this machine, so often; of the same decoders.",
 )
 @click.option(
     "--seed",
@@ -131,8 +131,8 @@ def command(
             f"leave --faults out, or write --faults {target}",
         )
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
+    spoiled = {e.kernel.id for e in (compared_today() if sample else load())}
     with progress(made, quiet=as_json) as shown:
-        spoiled = {e.kernel.id for e in (compared_today() if sample else load())}
         report = _run(file, targets, frames, faults_in, spoiled, threads, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
@@ -180,32 +180,45 @@ def _run(
     return report
 
 
+def _whole() -> list[tuple[clips.Decoder, list[clips.Clip]]]:
+    """The decoders whose tables are all ours, with their clips."""
+    return [
+        (d, [clips.make_clip(d, c) for c in d.clips])
+        for d in clips.decoders()
+        if stream_glue.is_whole(d)
+    ]
+
+
 def _timed(rounds: int, as_json: bool) -> None:
     with progress(quiet=as_json):
-        (decoder,) = damage.decoders()
-        made = [clips.make_clip(decoder, c) for c in decoder.clips]
-        rows = timed_decodes.measure(decoder, made, rounds)
-    share = timed_decodes.share(rows)
+        times = [(d.name, timed_decodes.measure(d, made, rounds)) for d, made in _whole()]
+    shares = {name: timed_decodes.share(rows) for name, rows in times}
     if as_json:
-        found = [{"clip": r.clip.name, **r.ms, "counts": r.counts} for r in rows]
-        print(json.dumps({"ms": found, "share": share}, indent=2))
+        found = [
+            {"codec": name, "clip": r.clip.name, **r.ms, "counts": r.counts}
+            for name, rows in times
+            for r in rows
+        ]
+        print(json.dumps({"ms": found, "shares": shares}, indent=2))
         return
     print_table(
-        ("clip", *timed_decodes.WAYS, "counts"),
+        ("codec", "clip", *timed_decodes.WAYS, "counts"),
         [
-            (r.clip.name, *(f"{ms:.1f}" for ms in r.ms.values()), "yes" if r.counts else "")
+            (name, r.clip.name, *(f"{ms:.1f}" for ms in r.ms.values()), "yes" if r.counts else "")
+            for name, rows in times
             for r in rows
         ],
     )
-    if share is not None:
-        print(f"ours save {share:.2f} of what assembly saves, in the clips that count")
+    for name, share in shares.items():
+        if share is not None:
+            print(f"{name}: ours save {share:.2f} of what assembly saves, in the clips that count")
 
 
 def _damaged(count: int, seed: int, as_json: bool) -> None:
     with progress(quiet=as_json):
-        (decoder,) = damage.decoders()
-        made = [clips.make_clip(decoder, c) for c in decoder.clips]
-        found = damage.check(decoder, made, count, seed)
+        found = damage.Damaged()
+        for decoder, made in _whole():
+            found.add(damage.check(decoder, made, count, seed))
     frames = {kind: found.frames[kind] for kind in ("portable", "assembly", "neither")}
     if as_json:
         print(json.dumps({"clips": found.clips, "refused": found.refused, **frames,

@@ -34,7 +34,8 @@ from daedalus.generator.options import ITEMS, POINTS, QPU, ROWS, Options, option
 from daedalus.generator.targets.gpu.device import INVOCATIONS
 from daedalus.generator.targets.qpu.machine import LANES
 
-_VECTOR = 8  # lanes of 16 bits in a register
+_REGISTER = 16  # bytes
+_VECTOR = _REGISTER // 2  # lanes of 16 bits in a register
 _HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
 # Values of all lanes, one after the other, that a class has at most which `full` can do, too. The
 # largest of the library is interpolation both ways, 16 columns by 8 rows: 20,624.
@@ -104,7 +105,7 @@ def _guarded(f: Facts, options: Options) -> Options | None:
     """Early exits, and branches where there are some: of so many rows that one register holds their
     samples, else of as few as have an exit in common. None where none have."""
     ways = [w for r in ROWS if f.guarded(w := options.with_choice("rows", r)) and f.rows_change(w)]
-    fit = [w for w in ways if f.lanes(w) * f.sample_bytes() <= 2 * _VECTOR]
+    fit = [w for w in ways if f.lanes(w) * f.sample_bytes() <= _REGISTER]
     chosen = next(iter([*fit[::-1], *ways]), None)
     if chosen is None or not f.branches(chosen):
         return chosen

@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daedalus.codecs import clips
 from daedalus.codecs.clips import Clip, Decoder
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import native
@@ -29,7 +29,6 @@ from daedalus.generator.verify import stream
 _HEADER, _PACKET = 32, 12  # bytes of an IVF file, and in front of a packet
 _PATIENCE = 300  # seconds, after which a decoder hangs
 _SANITIZED = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1"}
-TRANSFORMS = "itxfm_add"  # the field of their tables
 
 
 @dataclass
@@ -43,6 +42,13 @@ class Damaged:
     refused: int = 0  # packets that all refused alike
     frames: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+
+    def add(self, other: "Damaged") -> None:
+        """Takes in what came of others."""
+        self.clips += other.clips
+        self.refused += other.refused
+        self.frames += other.frames
+        self.failures += other.failures
 
 
 def damaged(data: bytes, seed: int) -> bytes:
@@ -69,20 +75,17 @@ def damaged(data: bytes, seed: int) -> bytes:
     return bytes(out)
 
 
-def decoders() -> list[Decoder]:
-    """Those whose clips' packets are told from outside, and that go on behind an error."""
-    return [d for d in clips.decoders() if d.container == "ivf" and d.symbol]
-
-
 def check(decoder: Decoder, sources: Sequence[Clip], count: int, seed: int) -> Damaged:
     """Damages so many clips, in turn, and decodes each in every way."""
+    if decoder.container != "ivf":
+        raise UserError(f"packets in {decoder.container} are not told apart, to damage them")
     stock = stream.build_program(decoder, "c")[1]
     library = native.build_library("host", sanitize=True) / "libdaedalus.a"
     ours = stream.link(
         decoder, "host", build_dir() / "stream" / "sanitized" / decoder.name, library,
         flags=("-fsanitize=address,undefined",), static=False,
     )  # fmt: skip
-    found = Damaged(clips=count)
+    found = Damaged()
     say(f"decoding {count} damaged clips")
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(int(native.JOBS)) as pool:
 
@@ -91,20 +94,19 @@ def check(decoder: Decoder, sources: Sequence[Clip], count: int, seed: int) -> D
             path = Path(folder, f"{number}.ivf")
             path.write_bytes(damaged(clip.file.read_bytes(), seed + number))
             try:
-                return _one(stock, ours, path, f"{clip.name}, seed {seed + number}")
+                name = f"{clip.name}, seed {seed + number}"
+                return _one(stock, ours, path, name, decoder.transforms)
             finally:
                 path.unlink()
 
         for d in pool.map(one, range(count)):
-            found.refused += d.refused
-            found.frames += d.frames
-            found.failures += d.failures
+            found.add(d)
     return found
 
 
-def _one(stock: Path, ours: Path, path: Path, name: str) -> Damaged:
+def _one(stock: Path, ours: Path, path: Path, name: str, transforms: str) -> Damaged:
     """One damaged clip, by one thread in all ways, then by four."""
-    result = Damaged()
+    result = Damaged(clips=1)
     ways = {
         "ours": (ours, ("--bare",)), "portable": (stock, ("--portable",)), "assembly": (stock, ()),
     }  # fmt: skip
@@ -128,7 +130,7 @@ def _one(stock: Path, ours: Path, path: Path, name: str) -> Damaged:
                 "portable" if own == c else "assembly" if own == by_hand else "neither"
             ] += 1
     if result.frames["neither"]:
-        lines, failure = _run(ours, path, "--bare", "--portable", "--keep", TRANSFORMS)
+        lines, failure = _run(ours, path, "--bare", "--portable", "--keep", transforms)
         if failure or lines != said["portable"]:
             result.failures.append(
                 f"{name}: frames that no coefficients explain {failure}".rstrip()

@@ -354,7 +354,7 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
     (first, *_) = outcomes
     by_function = kernels(first.decoder.oracle)
     by_kernel: dict[tuple[str, str], int] = {}
-    idle = {
+    excused = {
         function
         for function, classes in first.classes.items()
         if all(first.decoder.never_calls(by_function.get(function, ""), c) for c in classes)
@@ -369,7 +369,7 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
         [
             f"{function}, {target}: no clip calls it"
             for function in first.calls
-            if function not in idle and not any(o.calls[function] for o in outcomes)
+            if function not in excused and not any(o.calls[function] for o in outcomes)
         ]
         + [
             f"{kernel}, {target}: no clip calls it for the class {name}"
@@ -385,7 +385,7 @@ def _uncalled(outcomes: list[Outcome], target: str) -> list[str]:
             f"{function}, {target}: no clip calls it through {name}"
             for function, ways in first.ways.items()
             for name in ways
-            if function not in idle and not any(o.ways[function][name] for o in outcomes)
+            if function not in excused and not any(o.ways[function][name] for o in outcomes)
         ]
     )
 

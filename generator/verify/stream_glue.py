@@ -17,6 +17,11 @@ from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.text import tidy
 
 
+def is_whole(decoding: Decoding) -> bool:
+    """Whether every pointer of its tables is ours, so that its pixels are ours alone."""
+    return all(table.whole for table, _ in tables_of(decoding)[1])
+
+
 def tables_of(decoding: Decoding) -> tuple[Decoder, list[tuple[Table, Filled]]]:
     """The decoder's description, and its tables for this codec."""
     decoder = described(decoding.oracle)
@@ -108,9 +113,6 @@ class _Program:
             "name": one.name,
             "type": table.type,
             "count": table.count,
-            "real": table.init.replace(name, f"__real_{name}", 1),
-            "wrap": table.init.replace(name, f"__wrap_{name}", 1),
-            "call": f"__real_{name}({', '.join(table.init_arguments)})",
             "trial": one.call.replace(name, f"__real_{name}", 1),
             "arguments": table.init.partition("(")[2].removesuffix(")"),
             "names": table.init_arguments,
@@ -123,6 +125,16 @@ class _Program:
                 a: [(p.slot, s) for p in stands for s in p.symbols(a)] for a in ("arm64", "amd64")
             },
         }
+
+
+def _init(table: Table) -> dict[str, object]:
+    """What the template needs of an init function."""
+    name = table.init_name
+    return {
+        "real": table.init.replace(name, f"__real_{name}", 1),
+        "wrap": table.init.replace(name, f"__wrap_{name}", 1),
+        "call": f"__real_{name}({', '.join(table.init_arguments)})",
+    }
 
 
 def source(decoding: Decoding) -> str:
@@ -139,9 +151,9 @@ def source(decoding: Decoding) -> str:
             made=[(p.function.declaration(f"made_{n}"), body)
                   for n, (p, body, _) in enumerate(program.made)],
             inits=[
-                {**filled[0], "tables": filled}
-                for _, own in groupby(tables, key=lambda pair: pair[0].init)
-                for filled in [[program.table(t, f) for t, f in own]]
+                {**_init(own[0][0]), "tables": [program.table(t, f) for t, f in own]}
+                for _, group in groupby(tables, key=lambda pair: pair[0].init)
+                for own in [list(group)]
             ],
         )
     )  # fmt: skip

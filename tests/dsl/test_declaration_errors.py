@@ -36,6 +36,8 @@ CASES = {
                   "meta means something else", ""),
     "of GPUs": ('k.block("scratch", u8, (8,))  # <-', "declaration",
                 "scratch means something else", ""),
+    "temp of shaders": ('k.temp("filter", (8, 8))  # <-', "declaration",
+                        "filter means something else in shaders", ""),
     "padding": ('k.param("reserved0", u8, 0, 1)  # <-', "declaration",
                 "reserved0 means something else", ""),
     "lane word": ("with k.stage(int=8) as i: pass  # <-", "declaration", "int means something", ""),

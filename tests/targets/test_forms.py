@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from dot_specs import DOT_FORMS
-from form_specs import FORMS, Form
+from form_specs import FORMS
 from integer_specs import INTEGER_FORMS
 
 from daedalus.dsl import interp
@@ -115,7 +115,7 @@ def test_reading_what_no_stage_asks_for_is_noticed(buffer, tmp_path):
 
 
 def test_what_is_withheld_follows_conditions_and_extents():
-    (kernel,) = form_of("forms_given").spec.kernels()
+    (kernel,) = KINDS["forms_given"].spec.kernels()
     batches = [b for b in crosscheck.prepare(kernel, ITEMS, SEED) if b.kind == crosscheck.WITHHELD]
     without = {
         b.buffer.name: batch.placed.items.params
@@ -130,7 +130,3 @@ def test_what_is_withheld_follows_conditions_and_extents():
     assert (params["top"] == 0).any() and (params["top"] > 0).any()
     items = batches[0].placed.items
     assert interp.untouched(kernel, items)["near"].all()
-
-
-def form_of(name: str) -> Form:
-    return KINDS[name]

@@ -29,14 +29,14 @@ def made(kernel: str, rows: int = 1) -> tuple[Selection, Branch | None, str]:
 def test_the_wide_filter_is_in_a_block_of_the_flat_one(name: str) -> None:
     selection, branch, _ = made(name)
     assert branch is not None
-    (wide,) = branch.blocks
-    assert list(wide.blocks) == []
+    wide = branch.inner
+    assert wide is not None and wide.inner is None
     # Fourteen stores have the wide filter's values, of which eight have none but these, and two
     # none but these and the flat one's.
     stores = selection.stage.stores
     places = [next(a.const for a in s.index if not a.terms) for s in stores]
-    assert {places[n] for n in wide.kept} == {-7, -6, -5, -4, 3, 4, 5, 6}
-    assert {places[n] for n in branch.kept} == {-3, 2}
+    assert {places[n] for n in wide.spared} == {-7, -6, -5, -4, 3, 4, 5, 6}
+    assert {places[n] for n in branch.spared} == {-3, 2}
     # What is skipped is needed by nothing else.
     skipped = set(branch.needs()) - {need for need, _ in branch.results}
     others = [n for n in selection.reached() if n not in set(branch.needs())]

@@ -16,6 +16,7 @@ from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli import scale
 from daedalus.generator.compile.registry import Entry, load
+from daedalus.generator.measure.scale import place
 from daedalus.generator.measure.scale.place import OF, SPECS, Facts, Place
 from daedalus.generator.verify.fuzz import as_spec
 
@@ -115,7 +116,17 @@ def test_bars_are_for_300_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.exit_code == 0 and "missed" not in done.output
 
 
-def test_fewer_kernels_than_there_are_cannot_be_asked_for() -> None:
-    done = CliRunner().invoke(scale.command, ["--kernels", "20"])
-    assert isinstance(done.exception, UserError)
-    assert done.exception.hint == "give --kernels more than that"
+def test_fewer_kernels_than_there_are_cannot_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are added by name are there, too."""
+    (tmp_path / "of" / SPECS).mkdir(parents=True)
+    monkeypatch.setattr(place, "repo_root", lambda: tmp_path / "of")
+    monkeypatch.setattr(place, "run", lambda argv: "")
+    monkeypatch.setattr(place, "build_dir", lambda: tmp_path)
+    one = Place(SEED)
+    monkeypatch.setattr(Place, "facts", lambda _: {f"k{n}": Facts("", 1, 1) for n in range(20)})
+    monkeypatch.setattr(place.shutil, "copytree", lambda *_, **__: one._specs.mkdir(parents=True))
+    with pytest.raises(UserError, match="there are 20 kernels, those of tools/scale among") as e:
+        one.make(20, 1)
+    assert e.value.hint == "give --kernels more than that"

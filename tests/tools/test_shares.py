@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Shares of costly tests: each test is in one, and they cost about the same."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import shares
 
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.cli.skips import skips
+from daedalus.generator.compile.manifest import manifest
 
 
 @pytest.mark.parametrize("days", [1, 3, 4])
@@ -26,6 +28,19 @@ def test_what_is_noted_exists() -> None:
     """A test that got another name runs every day, until costs are noted anew."""
     files = {name.partition("::")[0] for name in shares.read()}
     assert files and [f for f in files if not (repo_root() / f).is_file()] == []
+
+
+def test_what_is_noted_is_of_kernels_that_there_are() -> None:
+    """Ids of tests hold those of kernels; tests/acceptance has some of its own."""
+    known = {k["id"] for k in manifest()["kernels"]}
+    codecs = "|".join(sorted({k["codec"] for k in manifest()["kernels"]}))
+    own = re.compile(rf"(?<![a-z0-9_])(?:daedalus_)?((?:{codecs})_[a-z0-9]+(?:_[a-z0-9]+)*)")
+    gone = {
+        name: sorted(set(own.findall(name.partition("[")[2])) - known)
+        for name in shares.read()
+        if not name.startswith("tests/acceptance/")
+    }
+    assert {name: ids for name, ids in gone.items() if ids} == {}
 
 
 def test_a_run_takes_a_share_of_the_costly_and_all_others(tmp_path: Path) -> None:

@@ -46,6 +46,41 @@ def test_every_pointer_that_ours_are_called_through_is_a_way() -> None:
     ]
 
 
+def test_what_is_made_of_calls_of_ours_says_which_way_they_come() -> None:
+    own = program("h264")
+    ((n, (pointer, body, _)),) = [
+        (n, m) for n, m in enumerate(own.made) if m[0].place == "h264dsp.h264_idct_add16"
+    ]
+    (ways,) = (
+        names for w, names in zip(own.functions, own.ways, strict=True) if w.short == "h264_idct4"
+    )
+    way = ways.index("within h264_idct_add16")
+    assert way > 0 and "@" not in body
+    call = f"(n_way = {way}, ours_h264_idct4)(dst + block_offset[i], block + 16 * i, stride);"
+    assert body.count(call) == 1
+    text = stream_glue.source(next(d for d in clips.decoders() if d.name == "h264"))
+    assert call in text and f"static void made_{n}(uint8_t *dst, " in text
+    assert f"slots[{pointer.slot}] = (stream_any_fn *)made_{n};" in text
+    # Of calls of which one is not ours, nothing is made.
+    del own.direct["h264dsp.h264_idct_add"]
+    assert own._body(pointer, pointer.body[0]) == ""
+
+
+def test_a_decoder_is_whole_by_all_its_tables() -> None:
+    """Then damaged clips are decoded with its own transforms, too."""
+    whole = {d.name: stream_glue.is_whole(d) for d in clips.decoders()}
+    assert whole == {"vp9": True, "h264": False, "av1": False}
+    for decoder in clips.decoders():
+        own = program(decoder.name)
+        assert (decoder.transforms in own.fields) == whole[decoder.name]
+
+
+def test_fields_with_functions_of_ours_are_named() -> None:
+    """And those with what is made of calls of ours."""
+    found = program("h264").fields
+    assert {"h264_idct_add", "h264_idct_add16"} <= set(found) and found == sorted(found)
+
+
 def test_the_text_has_every_table_of_the_codec() -> None:
     av1 = next(d for d in clips.decoders() if d.name == "av1")
     text = stream_glue.source(av1)

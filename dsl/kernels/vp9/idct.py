@@ -46,11 +46,11 @@ class Transform:
             return "8.7.1.10 (inverse WHT)"
         n = self.size.bit_length() - 1
         steps = {4: "8.7.1.6", 8: "8.7.1.4, 8.7.1.5, 8.7.1.7", 16: "8.7.1.4, 8.7.1.5, 8.7.1.8"}
-        parts = {
-            "idct": f"8.7.1.2 and 8.7.1.3 (inverse DCT, n = {n})",
-            "iadst": f"{steps.get(self.size)} and 8.7.1.9 (inverse ADST, n = {n})",
-        }
-        return ", ".join(dict.fromkeys(parts[name] for name in (self.first, self.second)))
+        parts = []
+        for name in dict.fromkeys((self.first, self.second)):
+            where = "8.7.1.2 and 8.7.1.3" if name == "idct" else f"{steps[self.size]} and 8.7.1.9"
+            parts.append(f"{where} (inverse {name[1:].upper()}, n = {n})")
+        return ", ".join(parts)
 
     @property
     def says(self) -> str:

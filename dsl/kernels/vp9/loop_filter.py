@@ -24,12 +24,18 @@ from daedalus.dsl.lang import (
 
 @dataclass(frozen=True)
 class Edge:
-    """How many taps 8 positions have, or the first 8 and the second 8. The most, and whether the
-    two have limits of their own."""
+    """How many taps 8 positions have, or the first 8 and the second 8."""
 
     taps: tuple[int, ...]
-    most: int
-    pair: bool = False
+
+    @property
+    def most(self) -> int:
+        return max(self.taps)
+
+    @property
+    def pair(self) -> bool:
+        """Whether the two have limits of their own."""
+        return len(self.taps) == 2 and self.most < 16
 
     def __str__(self) -> str:
         return "".join(map(str, self.taps))
@@ -47,10 +53,7 @@ class Edge:
         )
 
 
-EDGES = (
-    Edge((4,), 4), Edge((8,), 8), Edge((16,), 16), Edge((16, 16), 16),
-    Edge((4, 4), 4, True), Edge((4, 8), 8, True), Edge((8, 4), 8, True), Edge((8, 8), 8, True),
-)  # fmt: skip
+EDGES = tuple(Edge(t) for t in ((4,), (8,), (16,), (16, 16), (4, 4), (4, 8), (8, 4), (8, 8)))
 
 
 def averages(p: list[Value], q: list[Value], bits: int) -> Iterator[Value]:

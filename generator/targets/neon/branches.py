@@ -24,24 +24,24 @@ class Branch:
 
     results  the selections that come out, each with its value where the mask holds nowhere
     inside   what is skipped, in order
-    kept     stores that change nothing where the mask holds nowhere, by their numbers
+    spared   stores that change nothing where the mask holds nowhere, by their numbers
     """
 
     mask: Need
     results: tuple[tuple[Need, Need], ...]
     inside: tuple["Need | Branch", ...]
-    kept: frozenset[int] = frozenset()
+    spared: frozenset[int] = frozenset()
 
     @property
-    def blocks(self) -> Iterator["Branch"]:
-        """The branches directly in this one."""
-        return (step for step in self.inside if isinstance(step, Branch))
+    def inner(self) -> "Branch | None":
+        """The branch in this one, if there is one."""
+        return next((step for step in self.inside if isinstance(step, Branch)), None)
 
     def all(self) -> Iterator["Branch"]:
-        """This one and those in it."""
+        """This one, the one in it, and so on."""
         yield self
-        for b in self.blocks:
-            yield from b.all()
+        if self.inner is not None:
+            yield from self.inner.all()
 
     def needs(self) -> list[Need]:
         """All that is computed here."""
@@ -175,21 +175,21 @@ class _Finder:
         steps = self._in_order([n for n in block if n not in results], inner)
         outputs = tuple((n, self._otherwise(n, selects)) for n in block if n in results)
         found = Branch(mask, outputs, steps)
-        found = replace(found, kept=self._kept(found))
+        found = replace(found, spared=self._spared(found))
         return sum(self.chosen[n].cost for n in inside), found
 
-    def _kept(self, branch: Branch) -> frozenset[int]:
+    def _spared(self, branch: Branch) -> frozenset[int]:
         """Stores of a result that else is what stands there; not those of a branch in this one."""
         other = dict(branch.results)
-        inner = {n for b in branch.blocks for x in b.all() for n in x.kept}
-        stage, kept = self.selection.stage, set()
+        inner = {n for b in branch.all() for n in b.spared}
+        stage, spared = self.selection.stage, set()
         for n, s in enumerate(stage.stores):
             before = other.get(self.selection.roots[n])
             if before is not None and self.chosen[before].op == "load" and n not in inner:
                 node = before[0]
                 if not node.args and (node.attr[0], node.index) == (s.buffer, s.index):
-                    kept.add(n)
-        return frozenset(kept)
+                    spared.add(n)
+        return frozenset(spared)
 
     def _in_order(self, wanted: list[Need], inner: Branch | None) -> tuple[Need | Branch, ...]:
         """The values in the author's order, each after what it is made of; the branch among them

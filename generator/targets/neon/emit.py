@@ -155,7 +155,7 @@ def _ahead(context: Context, walk: Walk) -> list[str]:
         return []
     own, walks = context.of(decided), (replace(walk, vector=decided),)
     own.memory = Memory(own.vectors, own.ranges, walks, own.target)
-    return _Stage(own, walks[0]).emit(instead=True)
+    return _Stage(own, walks[0], instead=True).emit()
 
 
 def _strips(
@@ -182,10 +182,13 @@ def _multiplied(choice: Choice, width: int) -> int:
 
 
 class _Stage:
-    """Emits the vectors of one stage."""
+    """Emits the vectors of one stage; with `instead` nothing but for where its guard holds
+    everywhere, and then nothing follows."""
 
-    def __init__(self, context: Context, walk: Walk, ahead: Sequence[str] = ()) -> None:
-        self.ahead = ahead
+    def __init__(
+        self, context: Context, walk: Walk, ahead: Sequence[str] = (), *, instead: bool = False
+    ) -> None:
+        self.ahead, self.instead = ahead, instead
         self.kernel = kernel = context.vectors
         self.items = kernel.items_per_vector
         # Where the guard holds on no lane.
@@ -235,12 +238,11 @@ class _Stage:
         widening = any(target.ops[op].shape in ("long", "wide") for op in ops if op in target.ops)
         return widening and not target.paired and self.shape.bits(16) == 128
 
-    def emit(self, *, instead: bool = False) -> list[str]:
-        """The statements; with `instead` nothing but for where the guard holds everywhere, and then
-        nothing follows."""
+    def emit(self) -> list[str]:
+        """The statements."""
         self.memory.enter(self.scope)
-        self.instead = instead
-        branch = find_branch(self.selection) if self.kernel.branches and not instead else None
+        branches = self.kernel.branches and not self.instead
+        branch = find_branch(self.selection) if branches else None
         steps = order(self.selection, self.memory, branch, bool(self.ahead))
         still = [] if self.in_strips else still_steps(self.selection, steps)
         nodes, by_lane = self._uniform_values(still or steps)
@@ -261,7 +263,7 @@ class _Stage:
             self.table_lanes.load(self.out, by_lane)
         for step in steps:
             self._step(step)
-        if instead:
+        if self.instead:
             self.out.lines += [self.leave, "}"]
         return self.out.lines
 
@@ -288,8 +290,8 @@ class _Stage:
             condition = self._any(self.groups[step.branch.mask])
             self.out.lines += [f"if ({condition}) {{", *self.ahead, "}"]
         elif step.branch is not None:
-            flags = {b: self.names.fresh("anywhere") for b in step.branch.all() if b.kept}
-            self.flags = {flag: b.kept for b, flag in flags.items()}
+            flags = {b: self.names.fresh("anywhere") for b in step.branch.all() if b.spared}
+            self.flags = {flag: b.spared for b, flag in flags.items()}
             self.out.lines += [f"int {flag} = 0;" for flag in flags.values()]
             self._branch(step.branch, {}, flags)
         elif step.need is not None:
@@ -478,7 +480,7 @@ class _Stage:
                 self._branch(step, results, flags)
             else:
                 self.groups[step] = self._value(step, self.selection.chosen[step])
-        inner = {n for b in branch.blocks for n, _ in b.results}
+        inner = {n for n, _ in branch.inner.results} if branch.inner is not None else ()
         for need, _ in branch.results:
             if need not in inner:
                 operands = [self.groups[i] for i in self.selection.chosen[need].inputs]
