@@ -18,6 +18,7 @@ from daedalus.generator.compile.clearing import cleared_blocks, clearing
 from daedalus.generator.compile.pieces import counted
 from daedalus.generator.compile.text import fold_comment, tidy
 from daedalus.generator.options import GPU_TARGETS, QPU, Options, variant_name
+from daedalus.generator.passes.loops import crowded
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.targets import shell
 from daedalus.generator.targets.c.emit import emit as emit_c
@@ -223,8 +224,10 @@ def make_variant(
             bodies = [replace(one, lines=(call,), panel=None)]
     of_all = [*bodies, *([] if tall_body is None else [tall_body])]
     written = "\n".join(line for b in of_all for line in b.every_line)
-    loops = any(s.loops for s in lowered.stages)
-    headers = tuple(vectors.headers(written, in_order=loops)) if vectors else ()
+    # Filters of rows read what the next rows read again, in an order that registers hold.
+    in_order = tall_body is not None or (rows != "" and crowded(lowered))
+    in_order = in_order or any(s.loops for s in lowered.stages)
+    headers = tuple(vectors.headers(written, in_order=in_order)) if vectors else ()
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, options, prod=prod)
     clear = clearing(kernel, options.class_name, cleared)

@@ -11,6 +11,7 @@ from daedalus.generator.passes.tile import divide_axis
 
 LANES = 8  # in a turn: of 16 bits, as most arithmetic is, a register
 REGISTERS = 32
+CROWDED = REGISTERS * 2 // 3
 _BITS = 128
 _NO_REGISTER = (Op.CONST, Op.PARAM, Op.TABLE)
 
@@ -59,6 +60,15 @@ def _following(stage: Stage, axes: Collection[str]) -> set[Node]:
         if own or any(a in found for a in n.args):
             found.add(n)
     return found
+
+
+def crowded(kernel: Kernel) -> bool:
+    """Whether the values of a stage that are alive at once take most of the registers; not of
+    bytes, which are counted as 16 bits here, so that half as many may do."""
+    if any(b.dtype is not None and b.dtype.bits == 8 for b in kernel.buffers):
+        return False
+    ranges = Ranges(kernel)
+    return any(live_registers(ranges, s.nodes(), s.lanes) > CROWDED for s in kernel.stages)
 
 
 def live_registers(
